@@ -27,7 +27,7 @@ int elsewhere_run(const struct invocation *i, const char *program)
 		(void)execv(path, i->words);
 		r = -errno;
 	}
-	(void)error_sys(&e, r, "cannot start %s, whose verb that is", program);
+	(void)error_sys(&e, r, "cannot start %s, which does this verb", program);
 	error_next(&e, "It belongs beside bawn, or in libexec/bawn; 'bawn doctor' says more.");
 	verb_complain(&e);
 	return EXIT_BAWN;
@@ -71,7 +71,7 @@ int elsewhere_read(const char *program, const char *const *words, bool quiet, st
 	if (r < 0)
 		return r;
 	r = fd_read_all(from, into);
-	/* It writes to nobody when we have not read all. */
+	/* If we have not read all, its writes then fail. */
 	fd_close(&from);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)

@@ -147,7 +147,7 @@ bool help_or_run(int argc, char **argv, struct invocation *ret, int *ret_status)
 
 	if (parse_command_line(argc, argv, ret, &e) < 0) {
 		verb_complain(&e);
-		/* Other codes may be those of the command that was not run. */
+		/* For run and shell the other codes are those of the command, which did not run. */
 		*ret_status = argc > 1 && (str_equal(argv[1], "run") || str_equal(argv[1], "shell"))
 				      ? EXIT_BAWN
 				      : EXIT_USAGE;

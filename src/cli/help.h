@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of verbs.h as words for a person: --help, the manual pages, the
- * completions.  Each writes into a buffer, so that the tests read what a user reads.
+ * Turns the tables of verbs.h into words for a person: --help, the manual pages, the completions.
+ * Each function writes into a buffer, so that the tests read what a user reads.
  */
 #ifndef BAWN_HELP_H
 #define BAWN_HELP_H
@@ -24,15 +24,15 @@ int completion_write(struct buf *into, const char *shell);
 
 /*
  * Breaks text at blanks into lines of at most width columns, each after the first indented by
- * indent blanks (the caller has written what stands before the first).  Ends without a newline.
+ * indent blanks (the caller has written what comes before the first).  Ends without a newline.
  */
 void help_wrap(struct buf *into, const char *text, size_t indent, size_t width);
 
-/* Reads a command line.  False when there is nothing to run: *ret_status is how it ends, for it
- * was not understood, or asked for the verb's help, which was printed. */
+/* Reads a command line.  False when there is nothing to run: it was not understood, or asked for
+ * the verb's help, which was printed.  *ret_status is then the exit code. */
 bool help_or_run(int argc, char **argv, struct invocation *ret, int *ret_status);
 
-/* Prints what one of the above made; EXIT_OK, or EXIT_BAWN when it could not be made. */
+/* Prints what one of the above made; EXIT_OK, or EXIT_BAWN when that failed. */
 int help_print(const struct buf *b);
 
 #endif

@@ -55,7 +55,7 @@ int helper_version(const char *path, char *ret_version, size_t size)
 
 	if (!at)
 		return -ENOMSG;
-	/* The buffer ends in a NUL, so this stops at the latest there. */
+	/* The buffer ends in a NUL, so this stops there at the latest. */
 	(void)snprintf(ret_version, size, "%.32s", at + sizeof(HELPER_MARK) - 1);
 	return 0;
 }

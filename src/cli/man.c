@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Manual pages, from the tables.  The man macros and nothing beyond what every
- * troff and mandoc knows; tests/scenario/manual.sh lints every page.
+ * Makes manual pages from the tables.  It uses the man macros, and only what every troff and mandoc
+ * knows; tests/scenario/manual.sh lints every page.
  */
 #include "config.h"
 #include "help.h"
@@ -10,7 +10,7 @@
 
 enum { MAN_WIDTH = 68 }; /* of a source line, before escaping */
 
-/* The day of the version; a page must not change with the day it is built. */
+/* The day of the version: a page must not depend on the day when it is built. */
 static const char man_day[] = "2026-11-15";
 
 static const char man_files[] =
@@ -39,7 +39,7 @@ static const char man_about[] =
 	"cannot "
 	"be cut unnoticed.";
 
-/* Text as troff text: nothing in it is a request, an escape or a hyphen to break at. */
+/* Puts text as troff text: no request, no escape, no hyphen to break at. */
 static void man_text(struct buf *into, const char *text, size_t len)
 {
 	bool start = true; /* of an output line: a dot or quote there would be a request */
@@ -81,7 +81,7 @@ static void man_sentence(struct buf *into, const char *text, size_t len)
 		into->error = buf_error(&lines);
 }
 
-/* Paragraphs separated by an empty line; each sentence begins a line, as troff likes it. */
+/* Puts paragraphs that an empty line separates; each sentence begins a line, as troff likes it. */
 static void man_paragraphs(struct buf *into, const char *text)
 {
 	while (*text) {
@@ -103,7 +103,7 @@ static void man_paragraphs(struct buf *into, const char *text)
 	}
 }
 
-/* Lines "term\tmeaning" as a list. */
+/* Puts lines "term\tmeaning" as a list. */
 static void man_list(struct buf *into, const char *lines)
 {
 	while (*lines) {
@@ -131,7 +131,7 @@ static void man_begin(struct buf *into, const char *name, const char *summary)
 	buf_put_str(into, "\n.SH SYNOPSIS\n");
 }
 
-/* What a value may be, when it is one of some words. */
+/* Puts which words a value may be, when there is a list of them. */
 static void man_words(struct buf *into, const struct option *o)
 {
 	const char *words[OPTION_WORDS_MAX];

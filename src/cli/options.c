@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of options, and the words that one may have for its value; which verb takes which is
- * verbs.c's to say. */
+/* The table of options, and the words that a value may be; verbs.c says which verb takes which. */
 #include "verbs.h"
 
 #include "grammar.h"

@@ -89,7 +89,7 @@ const struct verb *verb_find(const char *name, struct error *e)
 	return NULL;
 }
 
-/* Whose option is it then?  "It belongs to run and shell." */
+/* Says which verbs take the option: "It belongs to: run and shell." */
 static void parse_say_whose(struct error *e, enum option_id id)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(sizeof(e->next));
@@ -106,7 +106,7 @@ static void parse_say_whose(struct error *e, enum option_id id)
 	error_next(e, "It belongs to: %s.", buf_str(&list));
 }
 
-/* No verb takes an option of that name (of len bytes), or this one does not. */
+/* Refuses an option: no verb has that name (of len bytes), or this verb does not take it. */
 static int parse_refuse_option(struct parser *p, const char *name, size_t len)
 {
 	const struct verb *v = p->into->verb;
@@ -144,7 +144,7 @@ static int parse_refuse_letter(struct parser *p, char letter)
 
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		count += options[i].letter == letter;
-	/* Of a letter that means several things, who knows which was meant. */
+	/* If the letter means several options, we cannot know which one the user meant. */
 	for (size_t i = 0; count == 1 && i < OPTION_COUNT; i++) {
 		if (options[i].letter != letter)
 			continue;
@@ -160,7 +160,8 @@ static int parse_refuse_letter(struct parser *p, char letter)
 	return r;
 }
 
-/* A value out of a list of words: for NAME=VALUE the name is checked, and that a value follows. */
+/* Checks a value that must be one of some words: for NAME=VALUE the name, and that a value
+ * follows. */
 static int parse_check_words(struct parser *p, const struct option *o, const char *value)
 {
 	const char *words[OPTION_WORDS_MAX];
@@ -201,7 +202,7 @@ static int parse_check_words(struct parser *p, const struct option *o, const cha
 	return r;
 }
 
-/* value is "" for a switch. */
+/* Keeps an option; value is "" for a switch. */
 static int parse_keep(struct parser *p, const struct option *o, const char *value)
 {
 	struct invocation *into = p->into;
@@ -223,7 +224,8 @@ static int parse_keep(struct parser *p, const struct option *o, const char *valu
 	return 0;
 }
 
-/* The value in the next word.  One that looks like an option is a forgotten value, not a value. */
+/* Takes the value from the next word.  A word that looks like an option means that the value was
+ * forgotten. */
 static int parse_next_value(struct parser *p, const struct option *o, const char **ret_value)
 {
 	const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
@@ -330,7 +332,7 @@ static int parse_words(struct parser *p)
 	return r;
 }
 
-/* What stands behind the options. */
+/* What the usage says after the options. */
 static const char *parse_wants(const struct verb *v)
 {
 	const char *rest = str_after(v->usage, "[OPTIONS] ");
@@ -375,7 +377,7 @@ static int parse_check_arguments(const struct invocation *i, struct error *e)
 	return r;
 }
 
-/* The first word: a verb, or one of the two options that stand for one. */
+/* The verb that the first word means, or one of the options that stand for a verb. */
 static const struct verb *parse_verb(const char *word, struct error *e)
 {
 	static const struct {
@@ -403,7 +405,7 @@ static int parse_into(struct invocation *i, int argc, char **argv, struct error 
 	i->verb = parse_verb(argc > 1 ? argv[1] : "help", e);
 	if (!i->verb)
 		return -EINVAL;
-	/* Each switch is kept once, and a word holds at most one value. */
+	/* We keep each switch once, and a word holds at most one value. */
 	i->values = calloc((size_t)argc + OPTION_COUNT, sizeof(*i->values));
 	i->arguments = calloc((size_t)argc + 1, sizeof(*i->arguments));
 	if (!i->values || !i->arguments)

@@ -37,7 +37,7 @@ void prompt_close(struct prompt *p)
 	fd_close(&p->tty);
 }
 
-/* The first letter of a line; '\n' of an empty one; 0 at the end. */
+/* The first letter of a line; '\n' for an empty one; 0 at the end. */
 static char prompt_line(int tty)
 {
 	char first = 0, c = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking the person at the terminal.  The question goes to the terminal itself, never to what
- * standard output leads to, and the answer comes from there: what a script pipes in decides
- * nothing.
+ * Asks the person at the terminal.  The question goes to the terminal itself, never to standard
+ * output, and the answer comes from there: what a script pipes in decides nothing.
  */
 #ifndef BAWN_PROMPT_H
 #define BAWN_PROMPT_H
@@ -21,15 +20,15 @@ struct prompt {
 /* -ENXIO and a sentence that names --yes when there is nobody to ask. */
 int prompt_open(struct prompt *ret, struct error *e);
 
-/* The same for a verb that asks unless it is told --yes or --dry-run; then it stays closed. */
+/* The same for a verb that asks unless the user gave --yes or --dry-run; then it stays closed. */
 int prompt_open_for(const struct invocation *i, struct prompt *ret, struct error *e);
 void prompt_close(struct prompt *p);
 #define _cleanup_prompt_ _cleanup_(prompt_close)
 
 /*
- * Asks until the answer begins with one of `keys` (lower case); an empty line is the first of them,
- * so that comes to be the one that does nothing.  `help` has a line for each key, and is shown
- * when the answer is "?" or none of them.  The end of input is keys[0].
+ * Asks until the answer begins with one of `keys` (lower case); an empty line means the first of
+ * them, which should be the one that does nothing.  `help` has a line for each key, and is shown
+ * when the answer is "?" or none of them.  The end of input means keys[0].
  */
 char prompt_key(const struct prompt *p, const char *question, const char *keys, const char *help);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn completion SHELL`.  Each script is a fixed frame, which knows how a
- * command line is built (parse.h), and lists made from the tables.  How a value
- * is completed follows from its name in the table: DIR is a folder, PATH any
- * file, NAME[=VALUE] a variable, and words are words; --release is completed by what is held.
+ * `bawn completion SHELL`.  Each script is a fixed frame, which knows how a command line is built
+ * (parse.h), and lists made from the tables.  The name of a value in the table says how it is
+ * completed: DIR is a folder, PATH any file, NAME[=VALUE] a variable, and words are words;
+ * --release is completed by what is held.
  *
  * tests/scenario/completion.sh drives the bash and fish scripts as their shells do.
  */
@@ -11,8 +11,8 @@
 #include "parse.h"
 #include "str.h"
 
-/* What is held, each with its rule and its outermost folder; not what goes with another one, nor
- * names that a shell takes apart.  A list (--stat) does not count as shown. */
+/* Prints what is held, each with its rule and its outermost folder; not what goes with another one,
+ * nor names that a shell would split.  A list (--stat) does not count as shown. */
 #define COMPLETION_HELD                                                         \
 	"bawn diff --held --stat --json 2>/dev/null |\n"                        \
 	"		awk -F'\"' '/^ *\"path\":/ { p = $4 } /^ *\"rule\":/ { r = $4 } /^ " \
@@ -25,8 +25,8 @@
 	"\"\" }' |\n"                                                           \
 	"		sort -u\n"
 
-/* ---- bash: needs nothing of the bash-completion package, and uses it for the command if there
- * ---- */
+/* ---- bash: needs nothing of the bash-completion package, and uses it for the command if it is
+ * there ---- */
 
 static const char bash_frame[] =
 	"_bawn()\n"
@@ -202,7 +202,7 @@ static enum completion_kind completion_kind(const struct option *o)
 	return strchr(o->value, '=') ? VALUE_PAIR : VALUE_WORDS;
 }
 
-/* "run shell explain", for the verbs that satisfy. */
+/* Puts "run shell explain": the verbs for which `of` is true. */
 static void completion_verbs(struct buf *into, const char *between, bool (*of)(const struct verb *))
 {
 	const char *lead = "";
@@ -234,7 +234,8 @@ static void completion_option_words(struct buf *into, const struct option *o, co
 	completion_words(into, words, option_words(o, words), after);
 }
 
-/* In single quotes, for any of the three; `also` are characters that need a backslash inside. */
+/* Puts text in single quotes, for any of the three; `also` are characters that need a backslash
+ * inside. */
 static void completion_quote(struct buf *into, const char *s, const char *also)
 {
 	for (; *s; s++) {
@@ -268,7 +269,7 @@ static void bash_options(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
-/* Its argument is the name of another one. */
+/* Whether its argument is the name of another verb. */
 static bool completion_takes_verb(const struct verb *v)
 {
 	return str_equal(v->name, "help");
@@ -292,7 +293,7 @@ static void bash_arguments(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
-/* What the arguments are, as the usage says it. */
+/* Puts what the arguments are, as the usage says it. */
 static void bash_kinds(struct buf *into)
 {
 	static const struct {
@@ -307,7 +308,7 @@ static void bash_kinds(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
-/* An option of this name or letter whose value is something else, for another verb. */
+/* Whether another verb has an option of this name or letter with another value. */
 static bool bash_is_shared(const struct option *o)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
@@ -317,7 +318,8 @@ static bool bash_is_shared(const struct option *o)
 	return false;
 }
 
-/* "*' --kind' | *' -k')"; by its verbs where another verb has one of that name. */
+/* Puts "*' --kind' | *' -k')"; with the names of its verbs when another verb has one of that
+ * name. */
 static void bash_pattern(struct buf *into, const struct option *o)
 {
 	bool shared = bash_is_shared(o);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verbs.  A new option is a row of `options` (options.c) and a bit in the verbs
- * that take it; a new verb is a row of `verbs` and a file verb_NAME.c.  Nothing
- * else needs to be told: parse.c, help.c, man.c and verb_completion.c read them.
+ * The verbs.  A new option is a row of `options` (options.c) and a bit in the verbs that take it; a
+ * new verb is a row of `verbs` and a file verb_NAME.c.  Nothing else needs a change: parse.c,
+ * help.c, man.c and verb_completion.c read them.
  *
- * Kept by tests/unit/test_verbs.c: names and letters are unique, one-line texts
- * fit on a line and end without a full stop, everything is plain ASCII.
+ * tests/unit/test_verbs.c checks: names and letters are unique, one-line texts fit on a line and
+ * end without a full stop, everything is plain ASCII.
  */
 #include "verbs.h"
 
 #define BIT(option) OPTION_BIT(OPTION_##option)
 
-/* What shapes a plan, and so belongs to every verb that makes one. */
+/* The options that shape a plan: every verb that makes one takes them. */
 #define OPTIONS_OF_PLAN                                                                          \
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
 	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |      \

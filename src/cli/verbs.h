@@ -123,7 +123,7 @@ struct option {
 	const char *help;  /* one line */
 	enum option_id id;
 	char letter;  /* 0 for none */
-	bool repeats; /* more than one is a list; else the same one twice is refused */
+	bool repeats; /* more than one is a list; else giving it twice is refused */
 };
 
 struct invocation;
@@ -137,7 +137,7 @@ struct verb {
 	const char *exits;        /* lines "code\tmeaning", for man */
 	const char *const *words; /* what its arguments may be, or NULL when free */
 	size_t word_count;
-	const char *program; /* whose verb it is; NULL: bawn's own */
+	const char *program; /* the program that does it; NULL: bawn itself */
 	option_set options;
 	int arguments_min;
 	int arguments_max; /* -1: any number */
@@ -164,7 +164,7 @@ struct invocation {
 	size_t value_count;
 	char **arguments; /* what follows the options (or "--"); NULL-terminated */
 	int argument_count;
-	char **words; /* the whole command line, as it came */
+	char **words; /* the whole command line, as we got it */
 };
 
 extern const struct verb verbs[];
@@ -172,8 +172,8 @@ extern const size_t verb_count;
 extern const struct option options[OPTION_COUNT]; /* indexed by id */
 
 /*
- * The words that an option's value can be (for NAME=VALUE: the names), as the policy's grammar
- * has them; 0 when any text will do.  At most OPTION_WORDS_MAX.
+ * The words that an option's value can be (for NAME=VALUE: the names), as in the policy's grammar;
+ * returns how many; 0 when any text is allowed.  At most OPTION_WORDS_MAX.
  */
 enum { OPTION_WORDS_MAX = 32 };
 size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX]);
@@ -181,8 +181,8 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 bool invocation_has(const struct invocation *i, enum option_id id);
 const char *invocation_value(const struct invocation *i, enum option_id id); /* last, or NULL */
 
-/* The AGE (in seconds) or SIZE (in bytes) of an option, as the policy's limits are written; *ret_has:
- * it was given, and is not "unlimited". */
+/* The AGE (in seconds) or SIZE (in bytes) of an option, written like the policy's limits; *ret_has:
+ * the user gave it, and it is not "unlimited". */
 enum amount { AMOUNT_AGE, AMOUNT_SIZE };
 int invocation_amount(const struct invocation *i, enum option_id id, enum amount what,
 		      bool *ret_has, uint64_t *ret, struct error *e);

@@ -29,7 +29,7 @@ enum why_shape why_shape(const char *typed)
 
 	if (why_shape_event(typed, session, sizeof(session), &number) == 0)
 		return WHY_EVENT;
-	/* No name of a host begins so. */
+	/* No host name begins like this. */
 	if (typed[0] == '.' || str_equal(typed, "~"))
 		return WHY_PATH;
 	if (strchr(typed, '/'))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `bawn why` is asked about, by its shape:
+ * What the user asks `bawn why` about, by its form:
  *
  *	417			an event of the last session of this folder
  *	calm-otter:417		an event of that session; its name, or its folder's
@@ -15,14 +15,15 @@
 
 enum why_shape { WHY_HOST, WHY_EVENT, WHY_PATH };
 
-/* A name in front of a number is a session's when it looks like one that bawn gave: words and
- * dashes, and no dot. */
+/* A name before a number is a session's when it looks like one that bawn gave: words and dashes,
+ * and no dot. */
 enum why_shape why_shape(const char *typed);
 
-/* session "" for the last; -EINVAL. */
+/* Splits "session:number"; session is "" for the last one.  -EINVAL: it has another form. */
 int why_shape_event(const char *typed, char *ret_session, size_t size, uint64_t *ret_number);
 
-/* Absolute and without "." and ".."; links are not followed.  -ENAMETOOLONG, -errno. */
+/* Makes a path absolute, without "." and ".."; does not follow links.  -ENAMETOOLONG or another
+ * -errno. */
 int why_shape_path(const char *typed, char *ret_path, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_FDS] = "no file of the caller stays open inside",
 	[PLAN_LAYER_TTY] = "a terminal of its own: nothing can be typed into yours",
 	[PLAN_LAYER_ENV] = "the environment by allow list",
-	[PLAN_LAYER_HIDE_INIT] = "what holds the box cannot be looked into",
+	[PLAN_LAYER_HIDE_INIT] = "process 1 of the box cannot be looked into",
 	[PLAN_LAYER_LIMITS] = "the limits above",
 	[PLAN_LAYER_RECORD] = "what happens is recorded, outside and sealed",
 };
@@ -47,7 +47,7 @@ void words_text(struct buf *into, const struct plan *plan, const char *text)
 	for (;;) {
 		const char *home = len ? strstr(text, plan->home) : NULL;
 
-		/* A path that only begins like the home is another. */
+		/* A path that only begins like the home is another one. */
 		while (home && home[len] != '/' && home[len] != '\0' && home[len] != ' ')
 			home = strstr(home + 1, plan->home);
 		if (!home)

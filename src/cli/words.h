@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the parts of a plan are put in words: the same on every screen. */
+/* Puts the parts of a plan in words: the same on every screen. */
 #ifndef BAWN_WORDS_H
 #define BAWN_WORDS_H
 
@@ -15,7 +15,7 @@ void words_text(struct buf *into, const struct plan *plan, const char *text);
 /* "2 GiB", "512 MiB", "300 bytes". */
 void words_size(struct buf *into, uint64_t bytes);
 
-/* A moment as the user's clock has it: "2026-11-15 08:45", and its second where that is wanted. */
+/* A moment by the user's clock: "2026-11-15 08:45", with the second if that is wanted. */
 void words_when(struct buf *into, int64_t at, bool second);
 
 /* "2 hours", "90 seconds". */
@@ -36,10 +36,10 @@ const char *words_layer(enum plan_layer layer);
  */
 void words_open_secrets(struct buf *into, const struct plan *plan);
 
-/* Where a secret is put in, where its value is, and where the box has its placeholder. */
+/* Where a secret is used, where its value is, and where the box has its placeholder. */
 void words_secret(struct buf *into, const struct plan *plan, const struct plan_secret *s);
 
-/* "landlock, seccomp": the layers that are gone without; empty when none are. */
+/* "landlock, seccomp": the layers that the box goes without; empty when there are none. */
 void words_gone_without(struct buf *into, const struct plan *plan);
 
 #endif

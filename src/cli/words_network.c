@@ -52,7 +52,7 @@ static void words_strings(struct buf *into, const char *lead, const struct plan_
 	}
 }
 
-/* What a rule says of requests. */
+/* Puts what a rule says about requests. */
 static void words_requests(struct buf *into, const struct plan_rule *rule)
 {
 	words_strings(into, ", only ", rule->methods.items, rule->methods.count);
@@ -67,7 +67,8 @@ static void words_requests(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, ", placeholders blotted out");
 }
 
-/* A rule asks for it, and nothing was missing: that would be a note of the plan. */
+/* Whether logins are signed: the rule asks for it, and nothing was missing (then the plan has a
+ * note). */
 static bool words_signs(const struct plan *plan, const struct plan_rule *rule)
 {
 	for (size_t i = 0; i < plan->notes.count; i++) {
@@ -89,7 +90,7 @@ static void words_logins(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, ", also those that do not name the host");
 }
 
-/* A deny of all ports. */
+/* Whether the rule denies all ports. */
 static bool words_is_every(const struct plan_rule *rule)
 {
 	return rule->action == PLAN_ACTION_DENY && rule->ports.count == 1 &&
@@ -116,7 +117,8 @@ static void words_rule(struct buf *into, const struct plan *plan, const struct p
 		buf_put_str(into, ": asks first, and is denied while there is nobody to ask");
 }
 
-/* The rules from `at` on that are one line: a bundle's, the ceiling's, or one. */
+/* The end of the rules from `at` on that make one line: a bundle's, the ceiling's, or a single
+ * one. */
 static size_t words_run(const struct plan *plan, size_t at)
 {
 	const struct plan_rule *first = &plan->network.items[at];
@@ -136,7 +138,7 @@ static size_t words_run(const struct plan *plan, size_t at)
 	return end;
 }
 
-/* "*.example.org (443), example.net (443)"; of the ceiling with what they do. */
+/* "*.example.org (443), example.net (443)"; for the ceiling also what they do. */
 static void words_list(struct buf *into, const struct plan *plan, size_t at, size_t end)
 {
 	const char *lead = "";

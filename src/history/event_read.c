@@ -22,7 +22,7 @@ static bool event_take(struct reader *r, const char *text)
 	return true;
 }
 
-/* What stands between the quotes, the escapes still in it. */
+/* Takes what is between the quotes, with its escapes. */
 static bool event_take_written(struct reader *r, struct span *ret, bool *ret_escaped)
 {
 	if (!event_take(r, "\""))
@@ -83,7 +83,7 @@ static size_t event_put_utf8(uint8_t *into, uint32_t cp)
 	return len;
 }
 
-/* Behind "\u". */
+/* Takes the code point after "\u". */
 static bool event_take_code_point(struct reader *r, uint32_t *ret)
 {
 	uint32_t low;
@@ -98,7 +98,7 @@ static bool event_take_code_point(struct reader *r, uint32_t *ret)
 	return true;
 }
 
-/* The bytes that the string stands for; they are at most as many. */
+/* Makes the bytes that the string means; they are never more than it has. */
 static bool event_unescape(struct span written, uint8_t *into, size_t *ret_len)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -126,7 +126,7 @@ static bool event_unescape(struct span written, uint8_t *into, size_t *ret_len)
 	return true;
 }
 
-/* A string or {"b64"}, as bytes; those that had to be made are in scratch. */
+/* Takes a string or {"b64"}, as bytes; those that we had to make are in scratch. */
 static bool event_take_text(struct reader *r, uint8_t *scratch, size_t *ret_made, struct span *ret)
 {
 	struct span written;
@@ -151,7 +151,7 @@ static bool event_take_text(struct reader *r, uint8_t *scratch, size_t *ret_made
 	return true;
 }
 
-/* A number that we would not write: of a member that we do not know. */
+/* Skips a number that we would not write: it is of a member that we do not know. */
 static bool event_pass_number(struct reader *r)
 {
 	const uint8_t *from = r->at;
@@ -161,7 +161,7 @@ static bool event_pass_number(struct reader *r)
 	return r->at > from;
 }
 
-/* Passes over any value.  No recursion: the brackets that are open are kept in a row. */
+/* Skips any value.  No recursion: an array has the brackets that are open. */
 static bool event_pass(struct reader *r)
 {
 	char open[EVENT_DEPTH] = "";
@@ -206,7 +206,7 @@ static bool event_pass(struct reader *r)
 
 /* --- fields --------------------------------------------------------------------------- */
 
-/* The field of this name.  They come in the table's order: the search begins behind the last. */
+/* The field of this name.  They come in the table's order, so we search from the last one on. */
 static enum note_field event_field(struct span name, unsigned int after)
 {
 	for (unsigned int i = 0; i < NOTE_FIELD_COUNT; i++) {
@@ -219,7 +219,7 @@ static enum note_field event_field(struct span name, unsigned int after)
 	return NOTE_FIELD_COUNT;
 }
 
-/* "[...]" of texts; kept as it is written once it is known to be right. */
+/* Takes "[...]" of texts, checks it, and keeps it as it is written. */
 static bool event_take_list(struct reader *r, uint8_t *scratch, struct span *ret)
 {
 	const uint8_t *from = r->at + 1;
@@ -308,7 +308,7 @@ int event_read(const struct frame *f, struct event *ret, struct error *e)
 	if (event_read_members(&r, ret))
 		return 0;
 	ret->has = 0;
-	return error_set(e, -EBADMSG, "event %llu is not written as events are",
+	return error_set(e, -EBADMSG, "event %llu does not have the form of an event",
 			 (unsigned long long)f->seq);
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event of the record, read back: the fields that note.h names, as numbers and as the very
- * bytes that were recorded, whether they are written as a plain string, with escapes or as
- * {"b64"}.
+ * Reads an event of the record: the fields that note.h names, as numbers and as the very bytes that
+ * were recorded, whether they are written as a plain string, with escapes or as {"b64"}.
  *
- * Strict JSON and nothing else.  A member that the table knows must be of the table's type, and
- * stand there once; one that it does not know (a newer bawn's) is passed over and never looked
- * at.  Nothing is allocated: texts point into the frame or into the event's own scratch, and
- * last until the next event is read into it.
+ * Strict JSON and nothing else.  A member that the table knows must have the table's type, and be
+ * there once; we skip one that it does not know (a newer bawn's), and never look at it.  Nothing is
+ * allocated: texts point into the frame or into the event's own scratch, and last until the next
+ * event is read into it.
  */
 #ifndef BAWN_EVENT_READ_H
 #define BAWN_EVENT_READ_H
@@ -16,7 +15,7 @@
 #include "frame.h"
 #include "note.h"
 
-/* Text or list (still written) or number, as note_fields says. */
+/* A text, a list (as it is written) or a number, as note_fields says. */
 struct event_value {
 	struct span text;
 	uint64_t number;
@@ -29,7 +28,7 @@ struct event {
 	uint64_t has;           /* set of 1ull << enum note_field */
 	struct event_value values[NOTE_FIELD_COUNT];
 	size_t used;
-	uint8_t scratch[FRAME_EVENT_MAX]; /* what is read is never longer than what is written */
+	uint8_t scratch[FRAME_EVENT_MAX]; /* what we read is never longer than what is written */
 };
 
 /* 0 or -EBADMSG; then only seq, boot, wall, word and kind are there. */
@@ -40,7 +39,7 @@ static inline bool event_has(const struct event *ev, enum note_field field)
 	return ev->has >> field & 1;
 }
 
-/* Of a field that is not there: nothing, and 0. */
+/* For a field that is not there: an empty text, and 0. */
 static inline struct span event_text(const struct event *ev, enum note_field field)
 {
 	return event_has(ev, field) ? ev->values[field].text : (struct span){NULL, 0};
@@ -56,7 +55,7 @@ static inline bool event_is(const struct event *ev, enum note_field field, const
 	return event_has(ev, field) && span_equal(ev->values[field].text, span_of_str(word));
 }
 
-/* The items of a list, one after the other.  An item lasts until the next is asked for. */
+/* Gives the items of a list, one after the other.  An item lasts until the next call. */
 struct event_items {
 	struct reader r;
 	uint8_t *scratch; /* FRAME_EVENT_MAX bytes of the caller's */
@@ -65,7 +64,7 @@ struct event_items {
 struct event_items event_items_of(const struct event *ev, enum note_field field, uint8_t *scratch);
 bool event_items_next(struct event_items *items, struct span *ret);
 
-/* Seconds since 1970 of a frame's time, and its nanoseconds; -EBADMSG: no such day. */
+/* The seconds since 1970 of a frame's time, and its nanoseconds; -EBADMSG: there is no such day. */
 int event_wall_seconds(struct span wall, int64_t *ret_seconds,
 		       uint32_t *ret_nanoseconds) BAWN_MUST_USE;
 

@@ -74,7 +74,7 @@ static const struct {
 	{NOTE_SEAL, NULL, "sealed"},
 };
 
-/* "created", "ran"...; a word of its own for each operation that note.h names. */
+/* "created", "ran"...: the word for each operation that note.h names; NULL: none. */
 static const char *event_words_did(const struct event *ev)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_table); i++)
@@ -106,6 +106,18 @@ void event_words_path(struct buf *into, struct span workspace, struct span path)
 	text_name(into, path);
 }
 
+void event_words_home(struct buf *into, const char *home, struct span path)
+{
+	size_t len = home ? strlen(home) : 0;
+
+	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
+	    (path.len == len || path.ptr[len] == '/')) {
+		buf_put_char(into, '~');
+		path = span_skip(path, len);
+	}
+	text_escape(into, path);
+}
+
 static bool words_wants_quotes(struct span s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -114,7 +126,7 @@ static bool words_wants_quotes(struct span s)
 	return s.len == 0;
 }
 
-/* How many words stand before the user's command: those of the script that makes a worktree. */
+/* How many words come before the user's command: those of the script that makes a worktree. */
 static size_t words_before_command(const struct event *ev, enum note_field field, uint8_t *scratch)
 {
 	struct event_items items = event_items_of(ev, field, scratch);
@@ -195,7 +207,7 @@ static void words_text(struct buf *into, const struct event *ev, enum note_field
 	text_escape(into, text);
 }
 
-/* host:port, an IPv6 address in brackets. */
+/* Appends host:port, an IPv6 address in brackets. */
 static void words_host(struct buf *into, const struct event *ev)
 {
 	enum note_field field =
@@ -319,7 +331,7 @@ static void words_session(struct event_words *w, const struct event *ev, struct 
 			 event_number(ev, NOTE_FIELD_UNATTRIBUTED));
 }
 
-/* A decision about all of a session's changes, or about one of them. */
+/* A decision about all changes of a session, or about one of them. */
 static void words_decision(const struct event_words *w, const struct event *ev, struct buf *into)
 {
 	if (!event_has(ev, NOTE_FIELD_PATH)) {
@@ -343,7 +355,7 @@ static void words_decision(const struct event_words *w, const struct event *ev, 
 	words_text(into, ev, NOTE_FIELD_RULE, "  by ");
 }
 
-/* What has no line of its own: every field that there is, by its name. */
+/* An event that has no line of its own: every field that it has, by its name. */
 static void words_plain(struct event_words *w, const struct event *ev, struct buf *into)
 {
 	static const uint64_t elsewhere = 1ull << NOTE_FIELD_OP | 1ull << NOTE_FIELD_HOW |
@@ -430,7 +442,8 @@ static void words_clock(struct event_words *w, struct span wall, struct buf *int
 	buf_put_str(into, w->clock);
 }
 
-/* Fills up with blanks to so many columns since `from`; our own columns and escaped names. */
+/* Appends blanks up to so many columns since `from`; these are our own columns and escaped
+ * names. */
 static void words_pad(struct buf *b, size_t from, size_t columns)
 {
 	size_t used = 0;
@@ -478,7 +491,7 @@ static const char *words_style(const struct event_words *w, const struct event *
 	return ev->kind == NOTE_SESSION ? "\033[1m" : "";
 }
 
-/* Up to the object; the columns that it took. */
+/* Puts the line up to the object; returns how many columns it took. */
 static size_t words_begin(struct event_words *w, const struct event *ev, struct buf *into)
 {
 	size_t from = into->len, styles = 0;
@@ -535,5 +548,5 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 void event_words_unreadable(struct event_words *w, const struct event *ev, struct buf *into)
 {
 	(void)words_begin(w, ev, into);
-	buf_put_str(into, "UNREADABLE  an event that is not written as events are\n");
+	buf_put_str(into, "UNREADABLE  it does not have the form of an event\n");
 }

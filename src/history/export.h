@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of a record in the words of others: OTLP (OpenTelemetry's logs as JSON) and OCSF.
- * What becomes what stands in the tables here, and docs/EXPORT.md says the same.
+ * Events of a record in the words of others: OTLP (OpenTelemetry's logs as JSON) and OCSF.  The
+ * tables here say what becomes what, and docs/EXPORT.md says the same.
  *
- * Each event is translated by itself, so that the outcome is the same whenever and wherever it
- * is made.  No field is dropped: what the other format has no place for goes along under the
- * record's own name, an event that this bawn cannot read as it is written.
+ * Each event is translated by itself, so that the result is the same whenever and wherever it is
+ * made.  No field is dropped: what the other format has no place for keeps the record's own name,
+ * and an event that this bawn cannot read goes along as it is written.
  *
- * Bytes of the agent's: as a string where they are UTF-8, else as bytesValue (OTLP), or escaped
- * and with the whole event beside them in raw_data (OCSF).  The sentence for a person is always
- * escaped, so that it can be shown anywhere.
+ * Bytes of the agent: as a string if they are UTF-8, else as bytesValue (OTLP), or escaped and with
+ * the whole event beside them in raw_data (OCSF).  The sentence for a person is always escaped, so
+ * that it can be shown anywhere.
  */
 #ifndef BAWN_EXPORT_H
 #define BAWN_EXPORT_H
@@ -20,14 +20,14 @@
 
 #define EXPORT_OCSF_VERSION "1.6.0"
 
-/* Whose events, what they are said to be of, and room to work in. */
+/* Whose events these are, how we describe them, and room to work in. */
 struct export
 {
-	const char *session;                  /* its folder, which names it for good */
+	const char *session;                  /* its folder, whose name never changes */
 	const char *host;                     /* this machine */
 	const struct otlp_settings *settings; /* service and attributes */
-	struct event event;                   /* at hand */
-	struct buf sentence, name;            /* of it */
+	struct event event;                   /* the one at hand */
+	struct buf sentence, name;            /* of that event */
 	uint8_t scratch[FRAME_EVENT_MAX];
 };
 
@@ -37,18 +37,18 @@ struct export *export_new(const char *session, const char *host,
 void export_free(struct export **x);
 #define _cleanup_export_ _cleanup_(export_free)
 
-/* As event_read; one that cannot be read has no fields, and goes along as it is written. */
+/* Like event_read; an event that cannot be read gets no fields, and goes along as it is written. */
 void export_read(const struct frame *f, struct event *ret);
 
-/* When it was, in nanoseconds since 1970; 0 when that is no time. */
+/* The time of an event, in nanoseconds since 1970; 0 when it has none. */
 int64_t export_time(const struct event *ev);
 
 /* --- the tables ----------------------------------------------------------------------- */
 
-/* Which objects a class of OCSF has, beside those that all have. */
+/* The objects that a class of OCSF has, beside those that all have. */
 enum export_object {
 	EXPORT_ACTOR = 1 << 0,    /* actor and device */
-	EXPORT_PROCESS = 1 << 1,  /* process: the event's own is the object */
+	EXPORT_PROCESS = 1 << 1,  /* process: the object of the event */
 	EXPORT_FILE = 1 << 2,     /* file */
 	EXPORT_KERNEL = 1 << 3,   /* kernel: a system call */
 	EXPORT_ENDPOINT = 1 << 4, /* src_endpoint and dst_endpoint */
@@ -69,16 +69,16 @@ struct export_class {
 
 enum { EXPORT_ACTIVITY_OTHER = 99 };
 
-/* One row for a kind and what was done; op NULL is any other of that kind. */
+/* One row for a kind and an operation; op NULL is any other operation of that kind. */
 struct export_row {
 	const char *kind, *op;
 	uint16_t class;
-	uint8_t activity;     /* of OCSF */
-	uint8_t severity;     /* of OTLP when nothing was refused: 9, 13 or 17 */
-	const char *sentence; /* {field}; [what is left out when its field is not there] */
+	uint8_t activity;     /* for OCSF */
+	uint8_t severity;     /* for OTLP, when nothing was refused: 9, 13 or 17 */
+	const char *sentence; /* {field}; [this is left out when its field is not there] */
 };
 
-/* A field's attribute; kind NULL is any that has no row of its own. */
+/* The attribute for a field; kind NULL: any kind that has no row of its own. */
 struct export_attribute {
 	const char *kind;
 	enum note_field field;
@@ -96,7 +96,7 @@ const struct export_row *export_row_of(const struct event *ev);
 const struct export_class *export_class_of(const struct export_row *row);
 const struct export_attribute *export_attribute_of(const struct event *ev, enum note_field field);
 
-/* It has members that our tables do not know: it goes along as it is written. */
+/* Whether it has members that our tables do not know: then it goes along as it is written. */
 static inline bool export_is_strange(const struct export_row *row, const struct event *ev)
 {
 	return ev->has == 0 || ev->kind == NOTE_SEAL || !row->kind;
@@ -105,10 +105,10 @@ static inline bool export_is_strange(const struct export_row *row, const struct 
 enum { EXPORT_INFO = 9, EXPORT_WARN = 13, EXPORT_ERROR = 17 };
 unsigned int export_severity(const struct export_row *row, const struct event *ev);
 
-/* Makes x->sentence: printable text, whatever the agent called its files. */
+/* Makes x->sentence: printable text, whatever names the agent gave its files. */
 void export_sentence(struct export *x, const struct export_row *row, const struct event *ev);
 
-/* A list's items, for a person or one by one; the scratch is x's. */
+/* A list's items, for a person or one by one; it uses x's scratch. */
 struct event_items export_items(struct export *x, const struct event *ev, enum note_field field);
 
 /* --- the formats ---------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ void export_otlp_begin(struct export_otlp *o, struct buf *out, struct export *x)
 void export_otlp_event(struct export_otlp *o, const struct frame *f, const struct event *ev);
 void export_otlp_end(struct export_otlp *o);
 
-/* One object, without a newline. */
+/* Puts one object, without a newline. */
 void export_ocsf_event(struct buf *out, struct export *x, const struct frame *f,
 		       const struct event *ev);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OCSF: each event an object of the class that export_rows names, with what the class requires.
- * Which fields found a place is kept in a set; the others are in `unmapped`, under the record's
- * own names.
+ * OCSF: each event is an object of the class that export_rows names, with what the class requires.
+ * A set says which fields found a place; the others are in `unmapped`, under the record's own
+ * names.
  */
 #include "config.h"
 #include "export.h"
@@ -16,7 +16,7 @@
 enum { OCSF_TEXT = 160 };
 
 enum {
-	OCSF_ALLOWED = 1, /* action and disposition alike */
+	OCSF_ALLOWED = 1, /* for action and for disposition */
 	OCSF_DENIED = 2,  /* action Denied, disposition Blocked */
 	OCSF_OBSERVED = 3,
 	OCSF_FOLDER = 2, /* types of file */
@@ -30,7 +30,7 @@ struct ocsf {
 	const struct event *ev;
 	const struct export_row *row;
 	const struct export_class *class;
-	uint64_t placed; /* fields, as event.has */
+	uint64_t placed; /* set of fields, like event.has */
 	bool raw;        /* some text was not UTF-8 */
 };
 
@@ -51,7 +51,7 @@ static void ocsf_note_text(struct ocsf *o, struct span s)
 	}
 }
 
-/* "key": the field's value, when the event has it. */
+/* Puts "key": the field's value, when the event has it; whether it has. */
 static bool ocsf_put(struct ocsf *o, const char *key, enum note_field field)
 {
 	struct json *j = &o->json;
@@ -79,7 +79,7 @@ static bool ocsf_put(struct ocsf *o, const char *key, enum note_field field)
 	return true;
 }
 
-/* An execution's id is unique only with its session. */
+/* The id of an execution is unique only together with its session. */
 static void ocsf_put_uid(struct ocsf *o, const char *key, uint64_t number)
 {
 	char text[OCSF_TEXT];
@@ -126,7 +126,7 @@ static void ocsf_put_device(struct ocsf *o)
 	ocsf_end(o);
 }
 
-/* Who did it: the execution, as far as it is known. */
+/* Puts who did it: the execution, as far as we know it. */
 static void ocsf_put_actor(struct ocsf *o)
 {
 	bool of_process = o->class->objects & EXPORT_PROCESS;
@@ -336,7 +336,7 @@ static void ocsf_put_objects(struct ocsf *o)
 
 /* --- the event ------------------------------------------------------------------------ */
 
-/* Of an HTTP request the activity is its method. */
+/* The activity of an HTTP request is its method. */
 static unsigned int ocsf_activity(const struct ocsf *o)
 {
 	static const char *const methods[] = {"",        "CONNECT", "DELETE", "GET",  "HEAD",
@@ -423,7 +423,7 @@ static void ocsf_put_verdict(struct ocsf *o)
 	(void)ocsf_put(o, "count", NOTE_FIELD_COUNT_OF);
 }
 
-/* What has no place above, and what proves where the event belongs. */
+/* Puts the fields that have no place above, and what proves where the event belongs. */
 static void ocsf_put_unmapped(struct ocsf *o, const struct frame *f)
 {
 	uint64_t left = o->ev->has & ~o->placed;

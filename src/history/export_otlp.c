@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTLP/HTTP JSON, as opentelemetry-proto's logs have it: keys in lowerCamelCase, 64-bit numbers
- * as decimal strings, enums as numbers.
+ * OTLP/HTTP JSON, as in opentelemetry-proto's logs: keys in lowerCamelCase, 64-bit numbers as
+ * decimal strings, enums as numbers.
  *
  *	{"resourceLogs":[{"resource":{"attributes":[...]},"scopeLogs":[{"scope":{...},
  *	 "logRecords":[...]}]}]}
@@ -33,7 +33,7 @@ static bool otlp_is_text(struct span s)
 	return true;
 }
 
-/* {"stringValue":...}; what is no UTF-8 is {"bytesValue":...}, in base64. */
+/* Puts {"stringValue":...}; what is not UTF-8 becomes {"bytesValue":...}, in base64. */
 static void otlp_put_text(struct json *j, struct span text)
 {
 	json_open(j, '{');
@@ -42,7 +42,7 @@ static void otlp_put_text(struct json *j, struct span text)
 		json_span(j, text);
 	} else {
 		json_key(j, "bytesValue");
-		json_str(j, ""); /* the quotes; the letters go between them */
+		json_str(j, ""); /* the quotes; the text goes between them */
 		j->out->len--;
 		encode_base64(j->out, text);
 		buf_put_char(j->out, '"');
@@ -115,7 +115,7 @@ static void otlp_put_field(struct export_otlp *o, const struct event *ev, enum n
 
 /* --- the request ---------------------------------------------------------------------- */
 
-/* What the user says goes before what we would say. */
+/* Whether the user sets this attribute: the user's value wins over ours. */
 static bool otlp_is_named(const struct otlp_settings *s, const char *name)
 {
 	for (size_t i = 0; i < s->attributes.count; i++)
@@ -141,7 +141,7 @@ static void otlp_put_resource(struct json *j, const struct export *x)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ours); i++)
 		if (!otlp_is_named(s, ours[i].name) || (i == 0 && s->service))
 			otlp_put_attribute(j, ours[i].name, span_of_str(ours[i].value));
-	/* The one that says whose these are: with the number it names an event for good. */
+	/* This says whose events these are: with the number it names an event for good. */
 	otlp_put_attribute(j, "session.id", span_of_str(x->session));
 	for (size_t i = 0; i < s->attributes.count; i++) {
 		const struct otlp_pair *p = &s->attributes.items[i];
@@ -223,7 +223,7 @@ static void otlp_put_attributes(struct export_otlp *o, const struct frame *f,
 	json_close(j, ']');
 }
 
-/* sandbox.KIND.OP */
+/* Makes sandbox.KIND.OP. */
 static void otlp_make_name(struct buf *into, const struct event *ev)
 {
 	buf_clear(into);
@@ -251,7 +251,7 @@ void export_otlp_event(struct export_otlp *o, const struct frame *f, const struc
 	json_span(j, buf_span(&o->x->name));
 	json_key(j, "body");
 	otlp_put_text(j, buf_span(&o->x->sentence));
-	/* Seals and kinds of a newer bawn have members that our table does not know. */
+	/* Seals, and kinds of a newer bawn, have members that our table does not know. */
 	otlp_put_attributes(o, f, ev, export_is_strange(row, ev));
 	json_close(j, '}');
 }

@@ -10,7 +10,7 @@
 
 #define ACTOR EXPORT_ACTOR
 
-/* The last is for what none of the others is. */
+/* The last one is for all that is none of the others. */
 static const struct export_class export_classes[] = {
 	{1001, "File System Activity", ACTOR | EXPORT_FILE},
 	{1003, "Kernel Activity", ACTOR | EXPORT_KERNEL},
@@ -31,7 +31,7 @@ static const struct export_class export_classes[] = {
 #define WARN EXPORT_WARN
 #define ERROR EXPORT_ERROR
 
-/* The activity of an HTTP request is its method's (export_ocsf.c). */
+/* For an HTTP request the activity is its method (export_ocsf.c). */
 const struct export_row export_rows[] = {
 	{"session", "begin", 6002, 3, INFO, "session {name} began[ in {workspace}][: {argv}]"},
 	{"session", "ready", 0, OTHER, INFO, "the box is ready[, {probes} probes held]"},
@@ -67,7 +67,7 @@ const struct export_row export_rows[] = {
 	{"dns", NULL, 4003, 1, INFO, "ask for the name {host}"},
 	{"secret", "use", 6003, 2, INFO, "use the secret {secret}[ at {host}]"},
 	{"secret", "sign", 6003, 2, INFO, "sign with the secret {secret}[ for {host}]"},
-	{"secret", "leak", 2004, 1, WARN, "the placeholder of {secret} stood where it has no business[: {host}]"},
+	{"secret", "leak", 2004, 1, WARN, "the placeholder of {secret} was where it must not be[: {host}]"},
 	{"secret", NULL, 6003, OTHER, INFO, "secret {secret}[: {op}]"},
 	{"grant", NULL, 3003, 1, INFO, "[{origin} ]allowed[ {host}][:{port}][ {path}]"},
 	{"policy", NULL, 3004, 3, INFO, "the rules were changed[ by {origin}]"},
@@ -93,7 +93,7 @@ const size_t export_row_count = BAWN_ARRAY_SIZE(export_rows);
 
 #define FIELD(name) NOTE_FIELD_##name
 
-/* Names of OpenTelemetry's conventions where there is one; sandbox.* are ours. */
+/* Names from OpenTelemetry's conventions if there is one; sandbox.* are ours. */
 const struct export_attribute export_attributes[] = {
 	{"process", FIELD(PATH), "process.executable.path", false},
 	{"process", FIELD(ARGV), "process.command_args", false},
@@ -245,7 +245,7 @@ static void export_put_list(struct export *x, const struct event *ev, enum note_
 	}
 }
 
-/* {field} at s; false: the event does not have it.  *ret_len: of what stands there. */
+/* Puts {field} at s; false: the event does not have it.  *ret_len: its length in the row's text. */
 static bool export_put_field(struct export *x, const struct event *ev, const char *s,
 			     size_t *ret_len)
 {
@@ -265,7 +265,7 @@ static bool export_put_field(struct export *x, const struct event *ev, const cha
 	return true;
 }
 
-/* What was put since `from` is taken back. */
+/* Removes what was put since `from`. */
 static void export_take_back(struct buf *into, size_t from)
 {
 	if (into->ptr && into->len > from) {

@@ -14,7 +14,7 @@ static bool filter_is_pattern(const char *wanted)
 	return strpbrk(wanted, "*?[") != NULL;
 }
 
-/* As a string, for fnmatch: what stands behind a NUL or the maximum does not count. */
+/* fnmatch needs a string: what comes after a NUL or the maximum does not count. */
 static bool filter_matches(const char *pattern, struct span text)
 {
 	char copy[FILTER_TEXT_MAX];
@@ -48,13 +48,13 @@ bool filter_path(const char *wanted, struct span path)
 	return false;
 }
 
-/* "evil.test:8443" in its parts; port 0: any. */
+/* Splits "evil.test:8443"; returns the port; 0: any. */
 static uint64_t filter_split(const char *wanted, char *ret_name, size_t size)
 {
 	const char *colon = strrchr(wanted, ':');
 	uint64_t port = 0;
 
-	/* Of an address with colons in it the last is a port's only behind a bracket. */
+	/* An address has colons too: the last one begins a port only after a bracket. */
 	if (!colon || colon == wanted || (strchr(wanted, ':') != colon && colon[-1] != ']') ||
 	    str_parse_u64(colon + 1, &port) < 0)
 		port = 0;
@@ -166,7 +166,7 @@ bool filter_lets(const struct filter *f, const struct event *ev, struct span pro
 
 /* --- times ---------------------------------------------------------------------------- */
 
-/* "10m": so long ago. */
+/* Reads "10m": so long ago.  False: it has another form. */
 static bool filter_ago(const char *typed, int64_t now, int64_t *ret)
 {
 	static const struct {

@@ -27,7 +27,8 @@ int history_open(struct history *ret, struct error *e)
 
 /* --- by a day --------------------------------------------------------------------------- */
 
-/* "2026-11-17", "today" or "yesterday": from when to when, in seconds since 1970. */
+/* Reads "2026-11-17", "today" or "yesterday": from when to when, in seconds since 1970.  False: it
+ * is no day. */
 static bool history_is_day(const char *typed, int64_t *ret_from, int64_t *ret_until)
 {
 	static const char shape[] = "0000-00-00";
@@ -79,7 +80,7 @@ static void history_add(struct history_day *d, const struct store_session *s)
 			       at ? ", " : "", s->name, t.tm_hour, t.tm_min);
 }
 
-/* `workspace`: only those of that folder; "": all. */
+/* Lists the sessions of a day.  `workspace`: only those of that folder; "": all. */
 static void history_list_day(const struct store *s, int64_t from, int64_t until,
 			     const char *workspace, struct history_day *ret)
 {
@@ -107,7 +108,7 @@ static void history_list_day(const struct store *s, int64_t from, int64_t until,
 	}
 }
 
-/* This folder's, where it has any of that day. */
+/* The session of that day; only those of this folder count, if it has any of that day. */
 static const struct store_session *history_find_day(const struct history *a, const char *typed,
 						    int64_t from, int64_t until, struct error *e)
 {
@@ -141,7 +142,7 @@ static const struct store_session *history_find_day(const struct history *a, con
 
 /* --- which one --------------------------------------------------------------------------- */
 
-/* Else the one before it would pass for the newest. */
+/* Warns of a newer record that we cannot read: else the one before it would pass for the newest. */
 static void history_say_unread(const struct store_session *unread)
 {
 	struct error e = ERROR_INIT;
@@ -164,7 +165,8 @@ const struct store_session *history_find(const struct history *a, const char *wa
 		return history_find_day(a, wanted, from, until, e);
 	const struct store_session *last = store_find(&a->store, wanted ? wanted : "last", e);
 
-	/* Who stands nowhere, or has records of verbs alone, means the newest. */
+	/* If we do not know the current folder, or there are only records of verbs, take the
+	 * newest. */
 	if (wanted || !last || !store_is_session(last) || !getcwd(here, sizeof(here)))
 		return last;
 	found = past_here(&a->store, here, &unread);

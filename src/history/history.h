@@ -26,16 +26,16 @@ void history_close(struct history *a);
 #define _cleanup_history_ _cleanup_(history_close)
 
 /*
- * The session that a person means: by a name as store_find has it, by its day (2026-11-17, today,
- * yesterday) where one alone ran then, or (NULL) the last one of the folder that the person stands
- * in.  NULL, and a sentence.
+ * The session that a person means: by a name as in store_find, by its day (2026-11-17, today,
+ * yesterday) if only one ran then, or (NULL) the last one of the folder that the person is in.
+ * NULL, and a sentence, when there is none.
  */
 const struct store_session *history_find(const struct history *a, const char *wanted,
 					 struct error *e);
 
 int history_log(const struct invocation *i);
 int history_show(const struct invocation *i);
-int history_why(const struct invocation *i);      /* of events and paths */
+int history_why(const struct invocation *i);      /* for events and paths */
 int history_sessions(const struct invocation *i); /* --all */
 int history_record(const struct invocation *i);
 

@@ -24,21 +24,21 @@ static int confine_grant(int ruleset, int abi, const char *path, enum landlock_g
 	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
 
-	/* What is not there need not be allowed. */
+	/* What does not exist needs no grant. */
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0;
 	int r = landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), grant);
 
-	/* A pipe or a socket by way of /proc/self/fd: Landlock does not keep those. */
+	/* A pipe or a socket through /proc/self/fd: Landlock does not restrict those. */
 	return r == -EBADFD ? 0 : r;
 }
 
-/* Where the folder is not there yet, nothing is written in it. */
+/* When the folder does not exist yet, we write nothing in it. */
 static int confine_grant_records(int ruleset, int abi)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(CONFINE_BYTES_MAX);
 	struct host host;
-	struct error e = ERROR_INIT; /* who opens it for its work will say what is wrong with it */
+	struct error e = ERROR_INIT; /* whoever opens it later says what is wrong with it */
 	int r = host_gather_user(&arena, &host, &e);
 	_cleanup_fd_ int records = r < 0 ? r : record_folder_open(&host, false, &arena, &e);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn record export`: one session's events in another format (export.h), event by event, so
- * that a record of any size passes through little memory.  `bawn record send`: bawn-otlp, which
- * can look names up.
+ * `bawn record export`: one session's events in another format (export.h), event by event, so that
+ * a record of any size needs little memory.  `bawn record send` starts bawn-otlp, which can look up
+ * names.
  */
 #include "history.h"
 #include "history_output.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-	EXPORT_FLUSH = 256 << 10, /* written when so much has gathered */
+	EXPORT_FLUSH = 256 << 10, /* bytes after which we write */
 	EXPORT_BATCH = 512,       /* log records in a line of OTLP */
 	EXPORT_OUT_MAX = 64 << 20,
 };
@@ -29,7 +29,7 @@ struct history_export {
 	struct buf out;
 	int fd;
 	struct export_otlp otlp;
-	size_t batch; /* log records in the line at hand */
+	size_t batch; /* log records in the current line */
 };
 
 /* --- formats -------------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ static void export_otlp(struct history_export *a, const struct frame *f)
 struct export_format {
 	const char *name;
 	void (*put)(struct history_export *a, const struct frame *f);
-	void (*finish)(struct history_export *a); /* NULL: nothing is open at the end */
-	bool reads;                               /* wants the event, not only its bytes */
+	void (*finish)(struct history_export *a); /* NULL: there is nothing to finish at the end */
+	bool reads;                               /* it needs the event, not only its bytes */
 };
 
 static const struct export_format export_formats[] = {
@@ -149,7 +149,7 @@ static int export_run(const struct history *ask, const struct store_session *ses
 		return error_set(e, -ENOMEM, "no memory");
 	struct history_export a = {
 		.x = x, .fd = history_output_fd(), .out = BUF_INIT(EXPORT_OUT_MAX)};
-	/* What runs now may end while it is read. */
+	/* A session that runs now may end while we read it. */
 	bool over = !store_is_running(&ask->store, session);
 	uint64_t number = 0;
 

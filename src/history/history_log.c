@@ -2,10 +2,10 @@
 /*
  * `bawn log`: events, one line each.
  *
- * Without a filter the record is read from its first event on, or from the place where the last
- * N begin, and nothing else is needed.  With one, the index says which blocks to read; what lies
- * behind the end of the index is read whole.  Either way an event is shown because of what
- * stands in the record itself.
+ * Without a filter we read the record from its first event on, or from the place where the last N
+ * begin, and need nothing else.  With a filter, the index says which blocks to read; what is after
+ * the end of the index we read whole.  In both cases the record itself decides whether an event is
+ * shown.
  */
 #include "history.h"
 #include "audit.h"
@@ -27,14 +27,14 @@
 enum {
 	LOG_FLUSH = 64 << 10,
 	LOG_OUT_MAX = 4 << 20,
-	LOG_INDEX_MS = 2000, /* that a question waits for the index; the rest is read without */
-	LOG_NAMES_MS = 50,   /* where it is only for the names of programs */
-	LOG_SLICE_MS = 50,   /* of taking in, between showing what was found */
+	LOG_INDEX_MS = 2000, /* a question waits so long for the index; the rest is read */
+	LOG_NAMES_MS = 50,   /* the same, when only names of programs are needed */
+	LOG_SLICE_MS = 50,   /* of indexing, between two times of showing what was found */
 	LOG_FOLLOW_MS = 100,
 	LOG_PROGRAMS_MAX = 1 << 20,
 };
 
-/* Program names of a record as it goes by. */
+/* The names of programs in a record, as we read it. */
 struct log_programs {
 	char (*names)[INDEX_PROGRAM_MAX];
 	size_t room;
@@ -44,22 +44,22 @@ struct log {
 	struct history ask;
 	struct index *index; /* or NULL */
 	struct index_place place;
-	bool known; /* place is there */
+	bool known; /* place is valid */
 	const struct store_session *session;
-	uint64_t number; /* of the session, as its first event says */
+	uint64_t number; /* the session's, as its first event says */
 	struct store_cursor cursor;
 	struct filter filter;
 	struct log_programs programs;
 	struct text text;
 	struct buf out;
-	uint64_t last; /* only so many, the last; 0: all */
+	uint64_t last; /* show only the last so many; 0: all */
 	uint64_t skip; /* so many are not shown */
 	uint64_t shown;
-	uint64_t done;                             /* events up to this one were looked at */
+	uint64_t done;                             /* we have looked at the events up to this one */
 	bool json, follow, all, count_only, begun; /* begun: something was written */
 	struct event event;
 	struct event_words words;
-	struct audit ledger; /* as it was last read (audit_vouch) */
+	struct audit ledger; /* as we last read it (audit_vouch) */
 	struct error e;
 };
 
@@ -88,7 +88,7 @@ static bool log_is_plain(struct span s)
 	return true;
 }
 
-/* The event as it is recorded, with its session in front. */
+/* Puts the event as it is recorded, with its session before it. */
 static void log_put_json(struct log *l, const struct frame *f, bool readable)
 {
 	buf_putf(&l->out, "{\"session\":\"%s\",", l->session->folder);
@@ -195,7 +195,7 @@ static int log_bad(struct log *l)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* To the end of what there is. */
+/* Reads to the present end of the record. */
 static int log_stream(struct log *l)
 {
 	struct frame f;
@@ -206,13 +206,13 @@ static int log_stream(struct log *l)
 	return said == FEED_BAD ? log_bad(l) : 0;
 }
 
-/* The events of one block that the index knows. */
+/* Reads the events of one block that the index knows. */
 static int log_block(struct log *l, uint64_t block)
 {
 	struct index_block at;
 	enum feed said = FEED_DONE;
 	struct frame f = {.seq = 0};
-	/* A mask may have bits of blocks that are not there. */
+	/* A mask may have bits of blocks that do not exist. */
 	if (block * INDEX_BLOCK >= l->place.seq)
 		return 0;
 	int r = index_block(l->index, &l->place, block, &at, &l->e);
@@ -245,7 +245,7 @@ static int log_tail(struct log *l)
 	return said == FEED_BAD ? log_bad(l) : log_stream(l);
 }
 
-/* The blocks of one chunk that may have something, from block `from` on. */
+/* Reads the blocks of one chunk that may have something, from block `from` on. */
 static int log_chunk(struct log *l, uint64_t chunk, uint64_t from)
 {
 	uint64_t mask = index_chunk(l->index, &l->place, chunk, &l->filter);
@@ -261,7 +261,7 @@ static int log_chunk(struct log *l, uint64_t chunk, uint64_t from)
 	return r;
 }
 
-/* From which block on the last N are: counted from the end. */
+/* Finds the block from which on the last N are, counting from the end. */
 static int log_count_back(struct log *l, uint64_t *ret_from)
 {
 	uint64_t chunk = index_chunks(&l->place);
@@ -287,7 +287,7 @@ static int log_count_back(struct log *l, uint64_t *ret_from)
 	return r;
 }
 
-/* What the index knows, then what it comes to know, slice by slice; then what it does not. */
+/* Reads what the index knows, then what it learns, slice by slice; then the rest. */
 static int log_by_index(struct log *l)
 {
 	struct error e = ERROR_INIT;
@@ -312,7 +312,7 @@ static int log_by_index(struct log *l)
 	return r < 0 ? r : log_tail(l);
 }
 
-/* Back over the lines of the segments to where the last N events begin. */
+/* Goes back over the lines of the segments to where the last N events begin. */
 static int log_seek_back(struct log *l)
 {
 	uint32_t behind, number = store_count_segments(l->cursor.folder, &behind);
@@ -325,7 +325,7 @@ static int log_seek_back(struct log *l)
 		struct frame f;
 		const uint8_t *end = bytes.len ? memrchr(bytes.ptr, '\n', bytes.len) : NULL;
 
-		/* `end` is the newline that ends the frame in question. */
+		/* `end` is the newline at the end of the frame that we look at. */
 		while (said == FEED_DONE && end) {
 			size_t len = (size_t)(end - bytes.ptr);
 			const uint8_t *before = len ? memrchr(bytes.ptr, '\n', len) : NULL;
@@ -333,7 +333,7 @@ static int log_seek_back(struct log *l)
 
 			(void)store_seek(&l->cursor, number, at);
 			if (frame_read(span_skip(bytes, at), &f) != FEED_DONE)
-				return 0; /* reading forward says what is wrong */
+				return 0; /* the reading forward will say what is wrong */
 			(void)!event_read(&f, &l->event, NULL);
 			if (log_wants(l) && --left == 0)
 				return 0;
@@ -364,7 +364,7 @@ static int log_follow(struct log *l)
 
 /* --- one session ---------------------------------------------------------------------- */
 
-/* The record was read to its end: that is the end which the ledger has. */
+/* We read the record to its end: the ledger must have the same end. */
 static int log_vouch(struct log *l)
 {
 	int r = audit_vouch(&l->ledger, &l->ask.store, l->session, l->number, l->cursor.seq,
@@ -376,7 +376,7 @@ static int log_vouch(struct log *l)
 	return r;
 }
 
-/* The first event says where the workspace is; the second reading begins anew. */
+/* Reads where the workspace is from the first event; then goes back to the begin. */
 static int log_begin(struct log *l)
 {
 	static char workspace[NOTE_TEXT_MAX];
@@ -399,7 +399,7 @@ static int log_begin(struct log *l)
 	return store_seek(&l->cursor, 0, 0) == FEED_BAD ? log_bad(l) : 0;
 }
 
-/* Questions that the index answers.  It may stay behind: then more is read. */
+/* Asks the index.  It may be behind: then we read more. */
 static void log_ask_index(struct log *l, unsigned int budget_ms)
 {
 	struct error e = ERROR_INIT;
@@ -413,7 +413,7 @@ static void log_ask_index(struct log *l, unsigned int budget_ms)
 static int log_session(struct log *l)
 {
 	bool filtered = !filter_is_empty(&l->filter);
-	/* What runs now may end while it is read. */
+	/* A session that runs now may end while we read it. */
 	bool over = !store_is_running(&l->ask.store, l->session);
 	int r = store_cursor_open(&l->ask.store, l->session, &l->cursor, &l->e);
 
@@ -479,7 +479,7 @@ static int log_options(struct log *l, const struct invocation *i)
 	if (r == 0 && until)
 		r = filter_time(until, now, &f->until, &l->e);
 	if (r == 0 && last && (str_parse_u64(last, &l->last) < 0 || l->last == 0))
-		r = error_set(&l->e, -EINVAL, "-n %s: that is no number of events", last);
+		r = error_set(&l->e, -EINVAL, "-n %s: this is not a number of events", last);
 	l->json = invocation_has(i, OPTION_JSON);
 	l->follow = invocation_has(i, OPTION_FOLLOW);
 	return r;
@@ -496,7 +496,7 @@ static int log_sessions(struct log *l, const char *wanted)
 		l->session = &l->ask.store.sessions[n];
 		int one = log_session(l);
 
-		/* One that is wrong is said, and the others are told of all the same. */
+		/* Report one that is wrong, and go on with the others. */
 		if (one < 0) {
 			verb_complain(&l->e);
 			l->e = ERROR_INIT;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bawn-history: the verbs that read records.  `bawn` knows them by the same table and starts
- * this program with the words that it was given (src/cli/elsewhere.c).
+ * bawn-history: the verbs that read records.  `bawn` knows them by the same table and starts this
+ * program with the words that it got (src/cli/elsewhere.c).
  *
- * May read the records, write the file that the user named, and keep the index.  Must not start
- * anything or talk to a session (history_confine.h).
+ * It may read the records, write the file that the user named, and keep the index.  It must not
+ * start anything or talk to a session (history_confine.h).
  */
 #include "history_confine.h"
 #include "history.h"
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 
 	int status = elsewhere_main(argc, argv, &own);
 
-	/* What nobody finished does not stay. */
+	/* A file that nobody finished is removed. */
 	(void)history_output_close(-ECANCELED, NULL);
 	return status;
 }

@@ -12,12 +12,12 @@
 
 /* One process writes one file: the verb finds here what was opened before it began. */
 static struct {
-	const char *path; /* as it was said; NULL: standard output */
+	const char *path; /* as the user gave it; NULL: standard output */
 	int fd;
-	int ask, answer; /* pipes to the child; -1: nothing has to be named */
+	int ask, answer; /* pipes to the child; -1: no file needs a name */
 } output = {.fd = -1, .ask = -1, .answer = -1};
 
-/* What the child knows: a folder, the name that is written, and the name that it gets. */
+/* What the child knows: a folder, the name while it is written, and its final name. */
 struct output_place {
 	int dir;
 	char part[NAME_MAX + 8];
@@ -34,19 +34,20 @@ static int output_name_it(const struct output_place *p, bool good)
 		r = -errno;
 	if (!good || r < 0)
 		(void)unlinkat(p->dir, p->part, 0);
-	/* Where the folder cannot be read it cannot be synced, either. */
+	/* If the folder cannot be read, it cannot be synced either. */
 	_cleanup_fd_ int again = openat(p->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return r == 0 && good && again >= 0 && fsync(again) < 0 ? -errno : r;
 }
 
-/* Waits for a byte: 1 is good, and everything else, the end as well, is not. */
+/* Waits for a byte: 1 is good; everything else, also the end, is not. */
 _Noreturn static void output_child(const struct output_place *p, int ask, int answer)
 {
 	char word = 0;
 	ssize_t n;
 
-	/* What ends the other from the terminal does not end this one: it takes away what is left. */
+	/* A signal from the terminal that ends the other does not end this one: it removes what is
+	 * left. */
 	(void)setsid();
 	while ((n = read(ask, &word, 1)) < 0 && errno == EINTR)
 		;
@@ -86,7 +87,7 @@ static int output_fork(const struct output_place *p)
 
 /* --- the process ---------------------------------------------------------------------- */
 
-/* The folder, and the name in it. */
+/* Finds the folder, and the name in it. */
 static int output_find(const char *path, bool replaces, struct output_place *ret)
 {
 	char folder[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn record`: are the records what was written, and what is kept of them. */
+/* `bawn record`: checks whether the records are what was written, and decides what is kept. */
 #include "history_record.h"
 
 #include "fd.h"
@@ -28,23 +28,6 @@ static const struct record_word {
 		 OPTION_BIT(OPTION_YES)},
 };
 
-void record_put_size(struct buf *into, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	size_t unit = 0;
-	uint64_t tenths = bytes * 10;
-
-	while (tenths >= 10000 && unit + 1 < BAWN_ARRAY_SIZE(units)) {
-		tenths /= 1000;
-		unit++;
-	}
-	if (unit == 0)
-		buf_putf(into, "%llu B", (unsigned long long)bytes);
-	else
-		buf_putf(into, "%llu.%llu %s", (unsigned long long)tenths / 10,
-			 (unsigned long long)tenths % 10, units[unit]);
-}
-
 int record_read_file(const char *path, struct buf *into, struct error *e)
 {
 	int r = fd_read_file_at(AT_FDCWD, path, into);
@@ -52,7 +35,7 @@ int record_read_file(const char *path, struct buf *into, struct error *e)
 	return r < 0 ? error_sys(e, r, "cannot read %s", path) : 0;
 }
 
-/* An option or argument that this word has no use for is refused, not passed over. */
+/* Refuses, and does not ignore, an option or argument that this word does not use. */
 static int record_check(const struct record_word *w, const struct invocation *i, struct error *e)
 {
 	int count = i->argument_count - 1;

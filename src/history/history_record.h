@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of `bawn record`, one function each.  They return an exit code, or -errno and an
- * error to show; EXIT_USAGE with an error is shown too.
+ * The words of `bawn record`, one function each.  They return an exit code, or -errno and an error
+ * to show; EXIT_USAGE with an error is shown too.
  */
-#ifndef BAWN_ASK_RECORD_H
-#define BAWN_ASK_RECORD_H
+#ifndef BAWN_HISTORY_RECORD_H
+#define BAWN_HISTORY_RECORD_H
 
 #include "history.h"
 
@@ -17,10 +17,7 @@ int record_key(const struct history *a, const struct invocation *i, struct error
 int record_compress(const struct history *a, const struct invocation *i, struct error *e);
 int record_prune(const struct history *a, const struct invocation *i, struct error *e);
 
-/* "3.2 MB"; for a person. */
-void record_put_size(struct buf *into, uint64_t bytes);
-
-/* The whole of a file that the user names, up to a few pages. */
+/* Reads the whole of a file that the user names, up to a few pages. */
 int record_read_file(const char *path, struct buf *into, struct error *e);
 
 #endif

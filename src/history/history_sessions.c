@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn sessions --all`: every run that is recorded, the newest first: when, its name, how it ended,
- * its folder, its command; and on a second line how much it changed and was refused.  It is read from the two
- * ends of each record (past.h).
+ * `bawn sessions --all`: every recorded run, the newest first: when, its name, how it ended, its
+ * folder, its command; and on a second line how much it changed and was refused.  It reads this
+ * from the two ends of each record (past.h).
  */
 #include "event_words.h"
 #include "history.h"
@@ -31,12 +31,12 @@ enum {
 	PAST_BEFORE = 47, /* columns before the folder */
 };
 
-/* One record, as it is told of. */
+/* One record, as we print it. */
 struct past_line {
 	const struct store_session *session;
-	struct buf command, workspace, agent; /* raw bytes but for the command, which is escaped */
+	struct buf command, workspace, agent; /* raw bytes, except the command, which is escaped */
 	struct buf changed;                   /* in words, escaped; empty: not known */
-	bool known;                           /* its first event could be read */
+	bool known;                           /* we could read its first event */
 	bool running, ended, has_exit, has_signal, has_refused, compared;
 	uint64_t exit, signal, changes, refused;
 	int64_t began, finished; /* seconds since 1970; finished 0: not known */
@@ -125,8 +125,8 @@ static void past_put_ending(struct buf *into, const struct past_line *line)
 						: "unreadable");
 }
 
-/* "changed 2 files, 1 commit; 3 refused", on a line of its own; nothing where nothing was.  Of a run
- * whose end nobody counted, how many paths it wrote. */
+/* Puts "changed 2 files, 1 commit; 3 refused", on a line of its own; nothing if there was nothing.
+ * For a run whose end nobody counted: how many paths it wrote. */
 static void past_put_counts(const struct past_list *l, struct buf *into,
 			    const struct past_line *line)
 {
@@ -146,19 +146,6 @@ static void past_put_counts(const struct past_list *l, struct buf *into,
 	buf_putf(into, "%*s%s\n", PAST_INDENT, "", buf_str(&wrapped));
 }
 
-static void past_put_home(const struct past_list *l, struct span path, struct buf *into)
-{
-	const char *home = l->ask.host.home;
-	size_t len = home ? strlen(home) : 0;
-
-	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
-	    (path.len == len || path.ptr[len] == '/')) {
-		buf_put_char(into, '~');
-		path = span_skip(path, len);
-	}
-	text_escape(into, path);
-}
-
 static void past_put_line(struct past_list *l, const struct past_line *line)
 {
 	_cleanup_buf_ struct buf row = BUF_INIT(PAST_OUT_MAX), ending = BUF_INIT(64);
@@ -171,7 +158,7 @@ static void past_put_line(struct past_list *l, const struct past_line *line)
 	buf_putf(&row, "%*s", ending.len < 13 ? 13 - (int)ending.len : 1, "");
 	size_t from = row.len;
 
-	past_put_home(l, buf_span(&line->workspace), &row);
+	event_words_home(&row, l->ask.host.home, buf_span(&line->workspace));
 	buf_put_str(&row, "  ");
 	if (line->agent.len > 0)
 		text_escape(&row, buf_span(&line->agent));
@@ -232,7 +219,7 @@ static void past_put(struct past_list *l, const struct past_line *line)
 	buf_clear(&l->out);
 }
 
-/* The newest first.  Folders' names say only the second. */
+/* Sorts them, the newest first.  The names of folders tell only the second. */
 static const struct store_session **past_order(const struct store *s)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are meant. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn show`: the story of a session on one screen, over all its runs.  What was run and how it ended, what it
- * changed, reached and was refused, with the line that would allow it, what gives cause for
- * alarm, and how complete all this is.  Sums come from the index; what the session says about
- * itself from its own events.
+ * `bawn show`: the story of a session on one screen, over all its runs.  What was run and how it
+ * ended, what it changed, reached and was refused, with the line that would allow it, the alarms,
+ * and how complete all this is.  Sums come from the index; what the session says about itself comes
+ * from its own events.
  */
 #include "event_words.h"
 #include "show_runs.h"
@@ -29,24 +29,24 @@ enum {
 	SHOW_BYTES_MAX = 4 << 20,
 };
 
-/* Files that were changed, by the folder that they are in. */
+/* Changed files, by the folder that they are in. */
 struct show_group {
 	char name[SHOW_GROUP_MAX];
 	uint64_t files;
 };
 
 struct show {
-	struct inquiry q; /* of the last run */
+	struct inquiry q; /* about the last run */
 	struct show_runs runs;
 	struct text text;
 	struct json *json;
-	struct buf row;         /* that is being put together */
-	uint64_t names, events; /* of that row: different ones, and in all */
+	struct buf row;         /* the row that we put together */
+	uint64_t names, events; /* in that row: different ones, and in all */
 	size_t named;
-	const char *label; /* for the first row of several */
+	const char *label; /* for the first of several rows */
 	struct show_group groups[SHOW_GROUPS];
 	size_t group_count;
-	uint64_t grouped; /* files that are in none of them */
+	uint64_t grouped; /* files that are in no group */
 	uint64_t count;   /* of refusals, alarms */
 	struct error e;
 };
@@ -74,7 +74,7 @@ static const char *show_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* "git 120, make 80". */
+/* Appends a name to the row: "git 120, make 80". */
 static int show_on_name(void *context, const struct index_deed *deed)
 {
 	struct show *s = context;
@@ -91,7 +91,7 @@ static int show_on_name(void *context, const struct index_deed *deed)
 	return 0;
 }
 
-/* One row of names, the most frequent first; nothing when there are none. */
+/* Prints one row of names, the most frequent first; nothing when there are none. */
 static int show_names(struct show *s, const char *label, enum index_what what, const char *one,
 		      enum text_style style)
 {
@@ -114,7 +114,7 @@ static int show_names(struct show *s, const char *label, enum index_what what, c
 
 /* --- what was changed ----------------------------------------------------------------- */
 
-/* "src" for src/a/b.c in the workspace, "/tmp" for what lies there. */
+/* "src" for src/a/b.c in the workspace, "/tmp" for what is there. */
 static void show_group_name(const struct show *s, struct span path, struct buf *into)
 {
 	struct span workspace = inquiry_workspace(&s->q);
@@ -173,7 +173,8 @@ static int show_changes(struct show *s)
 
 	if (r < 0)
 		return r;
-	/* As every screen counts it; and below, all that was written on the way, by path. */
+	/* First the count that every screen has; below it all that was written on the way, by
+	 * path. */
 	past_changed(&s->q.ask.store, s->q.session, &line);
 	if (line.len > 0)
 		show_row(s, "changed", TEXT_PLAIN, buf_str(&line));
@@ -251,20 +252,6 @@ static int show_refusals(struct show *s)
 
 /* --- the session itself --------------------------------------------------------------- */
 
-/* The number of bytes that a home's path has in front of this one; "~" stands for it. */
-static void show_home(const struct show *s, struct span path, struct buf *into)
-{
-	const char *home = s->q.ask.host.home;
-	size_t len = home ? strlen(home) : 0;
-
-	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
-	    (path.len == len || path.ptr[len] == '/')) {
-		buf_put_char(into, '~');
-		path = span_skip(path, len);
-	}
-	text_escape(into, path);
-}
-
 static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
 {
 	uint32_t nanoseconds;
@@ -275,7 +262,7 @@ static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
 		buf_put_str(into, "at no known time");
 }
 
-/* How it ended, in words; and whether anything can still come. */
+/* How it ended, in words, or that it still runs. */
 static void show_ending(struct show *s, struct buf *into, int64_t begin)
 {
 	struct inquiry *q = &s->q;
@@ -301,7 +288,7 @@ static void show_ending(struct show *s, struct buf *into, int64_t begin)
 		buf_putf(into, ", exit %" PRIu64, event_number(&q->event, NOTE_FIELD_EXIT));
 }
 
-/* Those before the one that the head is about, the newest first. */
+/* Prints the runs before the one that the head is about, the newest first. */
 static void show_earlier(struct show *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
@@ -348,7 +335,7 @@ static void show_head(struct show *s)
 
 	text_cut(&command, 0, width > used + 20 ? width - used : 20);
 	text_printf(&s->text, "%s\n", buf_str(&command));
-	show_home(s, inquiry_workspace(q), &where);
+	event_words_home(&where, s->q.ask.host.home, inquiry_workspace(q));
 	if (event_has(&q->event, NOTE_FIELD_ACCESS)) {
 		buf_put_str(&where, " (");
 		text_escape(&where, event_text(&q->event, NOTE_FIELD_ACCESS));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn why EVENT` and the second half of `bawn why PATH`: what the record says.  Of an event: who
- * did it, down from the first program, how it was decided, by which rule, what would allow it,
- * and how we know.  Of a path: what was done to it, or tried, how often and by whom.  Hosts, and
- * what the plan says about a path, are the business of src/verbs/verb_why.c.
+ * `bawn why EVENT` and the second half of `bawn why PATH`: what the record says.  About an event:
+ * who did it, down from the first program, how it was decided, by which rule, what would allow it,
+ * and how we know.  About a path: what was done to it, or tried, how often and by whom.
+ * src/verbs/verb_why.c answers about hosts, and what the plan says about a path.
  */
 #include "event_words.h"
 #include "inquiry.h"
@@ -26,7 +26,7 @@ struct why {
 	struct text text;
 	struct json *json; /* or NULL: words */
 	struct event_words words;
-	const char *path; /* that is asked about */
+	const char *path; /* the one that the user asks about */
 	uint64_t count;
 	struct error e;
 };
@@ -60,7 +60,7 @@ static void why_text(const struct why *w, const char *label, enum note_field fie
 
 /* --- who ------------------------------------------------------------------------------ */
 
-/* "claude[1] > bash[3] > curl[13]" and the command of the last. */
+/* Prints "claude[1] > bash[3] > curl[13]" and the command of the last. */
 static void why_who(struct why *w)
 {
 	_cleanup_buf_ struct buf chain = BUF_INIT(WHY_BYTES_MAX), command = BUF_INIT(WHY_BYTES_MAX);
@@ -102,7 +102,7 @@ static void why_who(struct why *w)
 static const char *why_known(const struct event *ev)
 {
 	if (event_is(ev, NOTE_FIELD_HOW, "kernel"))
-		return "kernel: bawn did or measured it; the box had no hand in what stands here";
+		return "kernel: bawn did or measured it; the box cannot have changed what is here";
 	if (event_is(ev, NOTE_FIELD_HOW, "reported"))
 		return "reported: read from the memory of the process, which may have changed it "
 		       "in the same moment";
@@ -160,7 +160,7 @@ static void why_print_event(struct why *w)
 	why_text(w, "rule", NOTE_FIELD_RULE);
 	why_text(w, "decided", NOTE_FIELD_ORIGIN);
 	why_way(w);
-	/* Reads nothing more of the record: the event's texts stay. */
+	/* This reads nothing more of the record: the event's texts stay. */
 	why_who(w);
 	if (why_known(ev))
 		why_row(w, "known", TEXT_PLAIN, why_known(ev));
@@ -237,7 +237,8 @@ static int why_on_deed(void *context, const struct index_deed *deed)
 	return 0;
 }
 
-/* The last session of the folder that the path lies in: the one of this folder was looked for. */
+/* The last session of the folder that the path is in; the one of the current folder was tried
+ * before. */
 static int why_open_of(struct why *w, const char *path)
 {
 	const struct store_session *found = past_here(&w->q.ask.store, path, NULL);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum { INDEX_VERSION = 5 };
@@ -71,7 +70,7 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 	[INDEX_ASK_PROGRAM] = "SELECT program FROM run WHERE session=?1 AND exec=?2",
 	[INDEX_ASK_RUNS] = "SELECT exec, parent, pid, seq, begin, finish, exit, signal, program,"
 			   " command FROM run WHERE session=?1 ORDER BY exec",
-	/* With max() the other columns are of the row that has it. */
+	/* SQLite takes the other columns from a row that has the minimum or the maximum. */
 	[INDEX_ASK_SUM] = "SELECT 0, sum(count), min(first), max(last), name, reason, allow,"
 			  " count(*) OVER (), 0 FROM fact WHERE session=?1 AND what=?2"
 			  " GROUP BY name ORDER BY 2 DESC, 3 LIMIT ?3",
@@ -180,7 +179,7 @@ static int index_make_tables(struct index *x)
 
 	if (r == SQLITE_OK)
 		r = index_get_version(x, &made);
-	/* Somebody else may have been quicker. */
+	/* Another process may have made them meanwhile. */
 	if (r == SQLITE_OK && made != INDEX_VERSION)
 		r = sqlite3_exec(x->db, index_tables, NULL, NULL, NULL);
 	if (r == SQLITE_OK && made != INDEX_VERSION)
@@ -200,7 +199,7 @@ static int index_prepare(struct index *x)
 	return r;
 }
 
-/* NORMAL and a write-ahead log: power loss may cost the last batches, never the file. */
+/* NORMAL and a write-ahead log: a power loss may cost the last batches, never the file. */
 static int index_open_file(const char *path, struct index **ret)
 {
 	_cleanup_index_ struct index *x = calloc(1, sizeof(*x));
@@ -212,8 +211,7 @@ static int index_open_file(const char *path, struct index **ret)
 	x->facts = calloc(INDEX_FACTS, sizeof(*x->facts));
 	x->order = calloc(INDEX_FACTS, sizeof(*x->order));
 	x->texts = BUF_INIT(INDEX_TEXTS);
-	bool there = x->facts && x->order &&
-		     getrandom(x->key, sizeof(x->key), 0) == (ssize_t)sizeof(x->key);
+	bool there = x->facts && x->order && keyed_init(&x->key) == 0;
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 	int r = there ? sqlite3_open_v2(path, &x->db, flags, NULL) : SQLITE_NOMEM;
 
@@ -278,41 +276,6 @@ void index_run_statement(struct index *x, enum index_statement s, const int64_t 
 	(void)sqlite3_reset(st);
 }
 
-/* SipHash-2-4 (Aumasson and Bernstein), 64 bits. */
-static void index_sip_round(uint64_t v[4])
-{
-#define ROTATE(a, n) ((a) << (n) | (a) >> (64 - (n)))
-	v[0] += v[1], v[1] = ROTATE(v[1], 13) ^ v[0], v[0] = ROTATE(v[0], 32);
-	v[2] += v[3], v[3] = ROTATE(v[3], 16) ^ v[2];
-	v[0] += v[3], v[3] = ROTATE(v[3], 21) ^ v[0];
-	v[2] += v[1], v[1] = ROTATE(v[1], 17) ^ v[2], v[2] = ROTATE(v[2], 32);
-#undef ROTATE
-}
-
-uint64_t index_hash(const struct index *x, struct span text)
-{
-	uint64_t v[4] = {x->key[0] ^ 0x736f6d6570736575u, x->key[1] ^ 0x646f72616e646f6du,
-			 x->key[0] ^ 0x6c7967656e657261u, x->key[1] ^ 0x7465646279746573u};
-
-	for (size_t at = 0; at <= text.len; at += 8) {
-		size_t n = text.len - at < 8 ? text.len - at : 8;
-		uint64_t m = 0;
-
-		if (n > 0)
-			memcpy(&m, text.ptr + at, n);
-		if (n < 8)
-			m |= (uint64_t)(text.len & 0xff) << 56;
-		v[3] ^= m;
-		index_sip_round(v);
-		index_sip_round(v);
-		v[0] ^= m;
-	}
-	v[2] ^= 0xff;
-	for (int i = 0; i < 4; i++)
-		index_sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
 /* --- questions ---------------------------------------------------------------------------- */
 
 static sqlite3_stmt *index_ask(struct index *x, enum index_statement s, const int64_t *numbers,
@@ -333,7 +296,7 @@ static struct span index_column(sqlite3_stmt *st, int column)
 	return (struct span){ptr, ptr ? (size_t)sqlite3_column_bytes(st, column) : 0};
 }
 
-/* Zeros where it is none. */
+/* All zeros when there is none. */
 static struct hash index_column_hash(sqlite3_stmt *st, int column)
 {
 	struct span bytes = index_column(st, column);
@@ -400,14 +363,14 @@ int index_program(struct index *x, const struct index_place *place, uint64_t exe
 
 /* --- blocks ------------------------------------------------------------------------------- */
 
-/* One question about one chunk; text is bound as its fourth. */
+/* Asks one question about one chunk; the caller binds a text as its fourth. */
 static sqlite3_stmt *index_ask_chunk(struct index *x, enum index_statement s, int64_t session,
 				     enum index_what what, uint64_t chunk)
 {
 	return index_ask(x, s, (int64_t[]){session, what, (int64_t)chunk}, 3);
 }
 
-/* After the last row: where that was no end but a failure, every block may have it. */
+/* Ends the rows.  If the last step was a failure and not the end, every block may have it. */
 static uint64_t index_rows_end(sqlite3_stmt *st, int step, uint64_t mask)
 {
 	(void)sqlite3_reset(st);
@@ -439,7 +402,7 @@ static uint64_t index_chunk_words(struct index *x, int64_t session, uint64_t chu
 	return mask;
 }
 
-/* A path without a pattern that is absolute: it, and what lies beneath. */
+/* For an absolute path without a pattern: it, and what is beneath it. */
 static uint64_t index_chunk_beneath(struct index *x, int64_t session, uint64_t chunk,
 				    const char *path)
 {
@@ -453,7 +416,7 @@ static uint64_t index_chunk_beneath(struct index *x, int64_t session, uint64_t c
 	uint64_t mask = index_chunk_words(x, session, chunk, INDEX_USED_PATH, &one);
 	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_BENEATH, session, INDEX_USED_PATH, chunk);
 
-	/* '0' is what follows '/'. */
+	/* '0' is the character after '/'. */
 	(void)snprintf(low, sizeof(low), "%.*s/", (int)len, path);
 	(void)snprintf(high, sizeof(high), "%.*s0", (int)len, path);
 	(void)sqlite3_bind_blob(st, 4, low, (int)len + 1, SQLITE_STATIC);
@@ -487,7 +450,7 @@ static uint64_t index_chunk_names(struct index *x, int64_t session, uint64_t chu
 		struct span text = index_column(st, 1);
 		bool fits = false;
 
-		/* A port is the event's own matter. */
+		/* The event itself decides about the port. */
 		for (size_t i = 0; i < l->count && !fits; i++)
 			fits = what == INDEX_USED_PATH ? filter_path(l->items[i], text)
 						       : filter_host_anywhere(l->items[i], text);

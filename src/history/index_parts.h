@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What index.c (the file, and questions) and index_take.c (taking events in) share. */
+/* What index.c (the file, and questions) and index_take.c (takes events) share. */
 #ifndef BAWN_INDEX_PARTS_H
 #define BAWN_INDEX_PARTS_H
 
 #include "index.h"
+#include "keyed.h"
 
 #include <sqlite3.h>
 
@@ -37,7 +38,7 @@ enum index_statement {
 };
 
 enum {
-	INDEX_FACTS = 1 << 17,  /* places in the table; at most half are taken */
+	INDEX_FACTS = 1 << 17,  /* places in the table; at most half are used */
 	INDEX_TEXTS = 32 << 20, /* bytes of names of a chunk */
 };
 
@@ -56,23 +57,20 @@ struct index_fact {
 
 struct index {
 	sqlite3 *db;
-	int dir; /* of all records, where its file is; -1: it is in memory */
+	int dir; /* the folder of all records; -1: it is in memory */
 	sqlite3_stmt *statements[INDEX_STATEMENT_COUNT];
-	/* while a record is taken in */
-	uint64_t key[2]; /* of the table's hash: the box cannot choose where its names go */
+	/* While a record is taken: */
+	struct keyed key; /* of the table's hash: the box cannot choose where its names go */
 	struct index_fact *facts; /* open addressing */
-	uint32_t *order;          /* those that are taken, to be sorted */
+	uint32_t *order;          /* the used places, to be sorted */
 	size_t fact_count;
 	struct buf texts;
 	struct event event;
 	uint8_t scratch[FRAME_EVENT_MAX];
-	int failed; /* of SQLite, the first */
+	int failed; /* the first error of SQLite */
 };
 
-/* SipHash with the table's key. */
-uint64_t index_hash(const struct index *x, struct span text);
-
-/* A statement with its numbers bound, run to its end; texts are bound before. */
+/* Runs a statement with these numbers to its end; texts are bound before. */
 void index_run_statement(struct index *x, enum index_statement s, const int64_t *numbers,
 			 size_t count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking events in.  What a chunk has and what was done in it is gathered in a table and entered
- * once, in the order of the key, when the chunk or the transaction ends: so that the place in
- * `session` and everything before it become visible together.
+ * Takes events.  It gathers in a table what a chunk has and what was done in it, and enters that
+ * once, in the order of the key, when the chunk or the transaction ends: so the place in `session`
+ * and everything before it become visible together.
  */
 #include "clock.h"
 #include "event_words.h"
@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The record that is taken in, and how far it is. */
+/* The record that is being taken, and how far it is. */
 struct index_taking {
 	struct index *x;
 	struct store_cursor cursor;
 	struct index_place place;
-	uint64_t block; /* that the uses at hand belong to */
+	uint64_t block; /* the block of the events at hand */
 	int64_t low, high;
-	bool any;           /* event of that block was taken now */
+	bool any;           /* some event of that block was taken now */
 	unsigned int batch; /* events in one transaction */
 };
 
@@ -104,7 +104,7 @@ static struct index_fact *index_fact(struct index_taking *t, enum index_what wha
 	if (x->fact_count >= INDEX_FACTS / 2 || x->texts.len > INDEX_TEXTS / 2)
 		index_flush(t);
 	uint64_t hash =
-		index_hash(x, name) ^ (exec + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)what << 32;
+		keyed_hash(&x->key, name) ^ (exec + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)what << 32;
 	size_t at = (size_t)(hash % INDEX_FACTS);
 
 	hash |= 1;
@@ -125,13 +125,13 @@ static struct index_fact *index_fact(struct index_taking *t, enum index_what wha
 	}
 }
 
-/* The block at hand has this. */
+/* Notes that the block at hand has this. */
 static void index_use(struct index_taking *t, enum index_what what, struct span name, uint64_t exec)
 {
 	index_fact(t, what, name, exec)->mask |= 1ull << t->block % INDEX_CHUNK;
 }
 
-/* ev did this: `what` to `name`. */
+/* Notes that ev did `what` to `name`. */
 static void index_add(struct index_taking *t, const struct event *ev, enum index_what what,
 		      struct span name)
 {
@@ -161,7 +161,7 @@ static struct span index_last_part(struct span path)
 	return slash ? span_skip(path, (size_t)(slash - path.ptr) + 1) : path;
 }
 
-/* "git status --short"; as bytes, for who shows it escapes them. */
+/* Appends "git status --short", as bytes: whoever shows it escapes them. */
 static void index_command(struct index *x, const struct event *ev, struct buf *into)
 {
 	struct event_items items = event_items_of(ev, NOTE_FIELD_ARGV, x->scratch);
@@ -235,12 +235,13 @@ static void index_take_file(struct index_taking *t, const struct event *ev)
 		index_add(t, ev, INDEX_DID_REFUSED_FILE, path);
 		return;
 	}
-	/* A connection to a socket neither reads a file nor changes one; nor does what failed. */
+	/* A connection to a socket neither reads a file nor changes one; nor does a call that
+	 * failed. */
 	if (event_is(ev, NOTE_FIELD_OP, "connect") || event_is(ev, NOTE_FIELD_VERDICT, "failed"))
 		return;
 	index_add(t, ev, event_is(ev, NOTE_FIELD_OP, "read") ? INDEX_DID_READ : INDEX_DID_CHANGE,
 		  path);
-	/* What a symlink says is no file that was changed. */
+	/* The text of a symlink is no file that was changed. */
 	if (event_has(ev, NOTE_FIELD_TO) && !event_is(ev, NOTE_FIELD_OP, "symlink"))
 		index_add(t, ev, INDEX_DID_CHANGE, event_text(ev, NOTE_FIELD_TO));
 }
@@ -278,7 +279,7 @@ static void index_take_session(struct index_taking *t, const struct event *ev, u
 	}
 }
 
-/* The first of these that the event has; else its op, else its kind. */
+/* The first of these fields that the event has; else its op, else its kind. */
 static struct span index_words(const struct event *ev, enum note_field a, enum note_field b)
 {
 	return event_has(ev, a)               ? event_text(ev, a)
@@ -312,7 +313,7 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 	else if (ev->kind == NOTE_SESSION)
 		index_take_session(t, ev, segment, offset);
 	else if (ev->kind == NOTE_SECRET && !event_is(ev, NOTE_FIELD_OP, "decision"))
-		/* A decision stands for the uses that follow it: these are counted. */
+		/* A decision stands for the uses that follow it: we count those. */
 		index_add(t, ev,
 			  event_is(ev, NOTE_FIELD_OP, "leak") ? INDEX_DID_LEAK : INDEX_DID_SECRET,
 			  index_words(ev, NOTE_FIELD_SECRET, NOTE_FIELD_HOST));
@@ -324,7 +325,7 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 
 /* --- blocks --------------------------------------------------------------------------- */
 
-/* The hash of the event that was last taken. */
+/* Binds the hash of the event that was taken last. */
 static void index_bind_head(struct index_taking *t, enum index_statement s, int at)
 {
 	(void)sqlite3_bind_blob(t->x->statements[s], at, t->place.head.bytes,
@@ -352,7 +353,7 @@ static void index_take(struct index_taking *t, const struct frame *f, uint32_t s
 	int64_t wall = 0;
 	uint32_t nanoseconds;
 
-	/* One that cannot be read has still a kind, and `bawn log` says what it is. */
+	/* An event that cannot be read still has a kind, and `bawn log` says what it is. */
 	(void)!event_read(f, ev, NULL);
 	(void)!event_wall_seconds(f->wall, &wall, &nanoseconds);
 	if (!t->any || block != t->block) {
@@ -407,7 +408,7 @@ static void index_forget(struct index *x, int64_t id)
 	index_run_statement(x, INDEX_DROP_SESSION, (int64_t[]){id}, 1);
 }
 
-/* A folder of the same name may hold another record by now. */
+/* Whether it is the same record: a folder of the same name may hold another one by now. */
 static bool index_is_same(struct index *x, const struct store_session *session,
 			  const struct hash *first)
 {
@@ -422,7 +423,7 @@ static bool index_is_same(struct index *x, const struct store_session *session,
 	return same;
 }
 
-/* To what was not taken yet, which follows what was. */
+/* Goes to the first event that was not taken yet, which must follow the last one that was. */
 static enum feed index_seek(struct index_taking *t)
 {
 	enum feed said = store_seek(&t->cursor, t->place.segment, t->place.offset);
@@ -435,8 +436,8 @@ static enum feed index_seek(struct index_taking *t)
 	return said;
 }
 
-/* Whether the record goes on where the index ends.  Where it does not, one of them was changed, and
- * the record is taken again: what is wrong with it comes out. */
+/* Whether the record goes on where the index ends.  If it does not, somebody changed one of them.
+ * Then we take the record again, and what is wrong with it shows. */
 static bool index_goes_on(struct index_taking *t)
 {
 	struct frame f;
@@ -471,7 +472,7 @@ static enum feed index_enter(struct index_taking *t, const struct store_session 
 	return index_seek(t);
 }
 
-/* One batch: 1 when there is nothing further, 0 when there is. */
+/* Takes one batch: 1 when there is nothing further, 0 when there is. */
 static int index_take_batch(struct index_taking *t, bool *ret_bad)
 {
 	struct frame f;
@@ -484,7 +485,7 @@ static int index_take_batch(struct index_taking *t, bool *ret_bad)
 		*ret_bad = said == FEED_BAD;
 		if (said != FEED_DONE)
 			return 1;
-		/* It may have gone on to the next segment for it. */
+		/* It may have gone on to the next segment for this event. */
 		if (t->cursor.number != segment) {
 			segment = t->cursor.number;
 			offset = 0;
@@ -510,7 +511,7 @@ static void index_leave(struct index_taking *t)
 			    8);
 }
 
-/* What was begun and failed leaves nothing behind, here or in the file. */
+/* A transaction that failed leaves nothing behind, here or in the file.  Returns -errno. */
 static int index_give_up(struct index *x, int failed, struct error *e)
 {
 	int r = index_fail(x, failed, e);
@@ -520,7 +521,7 @@ static int index_give_up(struct index *x, int failed, struct error *e)
 	return r;
 }
 
-/* A transaction: 1 at the end of what there is, 0, or -errno; -EBUSY: somebody else writes. */
+/* One transaction: 1 at the present end, 0 before it, or -errno; -EBUSY: another process writes. */
 static int index_step(struct index_taking *t, const struct store_session *session, bool first,
 		      struct error *e)
 {
@@ -535,10 +536,11 @@ static int index_step(struct index_taking *t, const struct store_session *sessio
 	struct index_place now;
 	enum feed said = first ? index_enter(t, session) : FEED_DONE;
 
-	/* Between two of ours somebody else may have gone on: then it is theirs to do. */
+	/* Between two of our transactions another process may have gone on: then we leave it to
+	 * that one. */
 	if (!first && (index_find(x, session, &now) < 0 || now.seq != t->place.seq)) {
 		index_run_statement(x, INDEX_ROLLBACK, NULL, 0);
-		return error_set(e, -EBUSY, "somebody else keeps the index");
+		return error_set(e, -EBUSY, "another process writes the index");
 	}
 	if (said == FEED_DONE) {
 		done = index_take_batch(t, &bad);
@@ -555,7 +557,7 @@ static int index_step(struct index_taking *t, const struct store_session *sessio
 int index_update(struct index *x, const struct store *s, const struct store_session *session,
 		 unsigned int budget_ms, const struct index_progress *progress, struct error *e)
 {
-	/* Who has little time gets it in small pieces. */
+	/* With little time we take small pieces. */
 	struct index_taking t = {.x = x,
 				 .cursor = STORE_CURSOR_INIT,
 				 .batch = budget_ms && budget_ms < 1000 ? INDEX_BATCH / 8

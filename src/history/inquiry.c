@@ -10,7 +10,7 @@
 
 enum { INQUIRY_MOMENT_MS = 20, INQUIRY_MOMENTS = 100, INQUIRY_YOUNG_SECONDS = 5 };
 
-/* A line that is written over while it takes a while, and wiped when it is done. */
+/* Writes one line again and again while the work takes long; inquiry_wipe removes it. */
 static void inquiry_tell(void *context, uint64_t events)
 {
 	struct text *t = context;
@@ -26,7 +26,7 @@ static void inquiry_wipe(const struct text *t)
 	(void)!write(t->fd, wipe, sizeof(wipe) - 1);
 }
 
-/* 0, -ENOENT while there is no event, or what cannot be read. */
+/* 0; -ENOENT: there is no event yet; or another -errno. */
 static int inquiry_index(struct inquiry *q, struct error *e)
 {
 	struct text t = text_open(STDERR_FILENO);
@@ -35,7 +35,7 @@ static int inquiry_index(struct inquiry *q, struct error *e)
 
 	if (t.tty && r >= 0)
 		inquiry_wipe(&t);
-	/* What can be read is told, and where it ends. */
+	/* Go on with what can be read, and say where it ends. */
 	if (r == -EBADMSG) {
 		q->unread_error = *e;
 		q->unread = q->unread_error.text;
@@ -50,7 +50,7 @@ static int inquiry_index(struct inquiry *q, struct error *e)
 static int inquiry_update(struct inquiry *q, struct error *e)
 {
 	const struct timespec moment = {.tv_nsec = INQUIRY_MOMENT_MS * 1000000L};
-	/* Its recorder may not have come so far as to hold its folder. */
+	/* The recorder may not have locked its folder yet. */
 	bool young = q->session->start + INQUIRY_YOUNG_SECONDS > time(NULL);
 	int r = inquiry_index(q, e);
 
@@ -70,7 +70,7 @@ static int inquiry_update(struct inquiry *q, struct error *e)
 	return r;
 }
 
-/* What is told of the record is true up to here; whoever shows it says so. */
+/* What we say of the record is true only up to here; whoever shows it says so. */
 static void inquiry_doubt(struct inquiry *q, const char *why)
 {
 	if (q->unread)
@@ -79,7 +79,7 @@ static void inquiry_doubt(struct inquiry *q, const char *why)
 	q->unread = q->unread_error.text;
 }
 
-/* Reads to the event of a number, from the block's first on. */
+/* Reads from the block's first event to the one with this number. */
 static int inquiry_walk(struct inquiry *q, const struct index_block *from, uint64_t seq,
 			struct frame *f)
 {
@@ -99,7 +99,7 @@ int inquiry_read(struct inquiry *q, uint64_t seq)
 	if (seq == 0 || seq > q->place.seq ||
 	    index_block(q->index, &q->place, (seq - 1) / INDEX_BLOCK, &from, NULL) < 0)
 		return -ENOENT;
-	/* The hash of the block's last event leads to every event in it. */
+	/* The hash of the block's last event proves every event in it. */
 	if (inquiry_walk(q, &from, from.last, &f) < 0 || !hash_equal(&f.hash, &from.head) ||
 	    inquiry_walk(q, &from, seq, &f) < 0) {
 		inquiry_doubt(q, "its events are not those that were indexed");
@@ -122,7 +122,8 @@ int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)
 	return f.seq <= q->place.seq ? inquiry_read(q, f.seq) : event_read(&f, &q->event, NULL);
 }
 
-/* What was indexed is what the ledger has; and the events that are shown are still those. */
+/* Checks that what was indexed is what the ledger has, and that the events that we show are still
+ * those. */
 static void inquiry_check(struct inquiry *q, uint64_t number)
 {
 	_cleanup_audit_ struct audit ledger = {.count = 0};

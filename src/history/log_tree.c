@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 enum {
-	TREE_NAMES = 3, /* of each kind that are named; the others are counted */
+	TREE_NAMES = 3, /* names of each kind; the others are only counted */
 	TREE_RUNS_MAX = 1 << 22,
 	TREE_OUT_MAX = 4 << 20,
 	TREE_FLUSH = 64 << 10,
 	TREE_DEEPEST = 24, /* levels that are indented */
 };
 
-/* In the order in which they are shown. */
+/* In the order in which we show them. */
 static const struct {
 	enum index_what what;
 	const char *did;
@@ -41,18 +41,18 @@ struct tree_deeds {
 };
 
 struct tree_run {
-	struct index_run run; /* its spans are gone */
+	struct index_run run; /* its spans are not valid any more */
 	char *command;
-	size_t parent, child, last_child, next; /* places in the list; 0 is the root of all */
+	size_t parent, child, last_child, next; /* indexes into the list; 0 is the root */
 	struct tree_deeds deeds[TREE_ROWS];
-	bool did; /* something */
+	bool did; /* it did something */
 };
 
 struct tree {
 	struct inquiry q;
 	struct tree_run *runs;
 	size_t count;
-	size_t at; /* the deeds that come belong here */
+	size_t at; /* the deeds that come next are of this one */
 	struct text text;
 	struct buf out;
 };
@@ -76,7 +76,7 @@ static void tree_free(struct tree **t)
 
 /* --- gathering ------------------------------------------------------------------------ */
 
-/* The place of an execution; 0: not known.  They come in order. */
+/* The index of an execution; 0: not known.  They are sorted. */
 static size_t tree_find(const struct tree *t, uint64_t exec)
 {
 	size_t low = 1, high = t->count;
@@ -110,7 +110,7 @@ static int tree_on_run(void *context, const struct index_run *run)
 	if (at < 0)
 		return at;
 	struct tree_run *own = &t->runs[at];
-	/* Who is started is younger than who started it: there is no circle. */
+	/* A child has a higher number than its parent: so there is no circle. */
 	size_t parent = run->parent < run->exec ? tree_find(t, run->parent) : 0;
 
 	text_escape(&words, run->command);
@@ -165,7 +165,7 @@ static void tree_put_style(struct tree *t, const char *style)
 		buf_put_str(&t->out, style);
 }
 
-/* Since `from`; the line ends there. */
+/* Ends the line that began at `from`. */
 static void tree_end_line(struct tree *t, size_t from, size_t styles)
 {
 	if (t->text.tty && t->text.width > 20)
@@ -197,7 +197,8 @@ static void tree_put_deeds(struct tree *t, const struct tree_run *run, size_t in
 	}
 }
 
-/* The execution that the same process became (exec), or 0: the end is that one's. */
+/* The execution that the same process became (exec), or 0.  The end of the process is that
+ * one's. */
 static uint64_t tree_became(const struct tree *t, const struct tree_run *own)
 {
 	for (size_t at = own->child; own->run.pid && at; at = t->runs[at].next)
@@ -224,14 +225,14 @@ static void tree_put_ending(struct tree *t, const struct tree_run *own)
 		buf_putf(&t->out, "  %" PRId64 ".%" PRId64 " s", ms / 1000, ms / 100 % 10);
 }
 
-/* Two of the same, one after the other, that did nothing: one line. */
+/* Whether two, one after the other, are the same and did nothing: they get one line. */
 static bool tree_is_alike(const struct tree_run *a, const struct tree_run *b)
 {
 	return !a->did && !b->did && !a->child && !b->child && a->run.exit == b->run.exit &&
 	       a->run.signal == b->run.signal && strcmp(a->command, b->command) == 0;
 }
 
-/* Shows the execution at `at`, and those like it behind it; the last of them. */
+/* Prints the execution at `at`, and those like it after it; returns the last of them. */
 static size_t tree_put_run(struct tree *t, size_t at, size_t depth)
 {
 	const struct tree_run *run = &t->runs[at];
@@ -251,7 +252,7 @@ static size_t tree_put_run(struct tree *t, size_t at, size_t depth)
 	return at;
 }
 
-/* Down the tree, without recursion: what is started can be as deep as the box likes. */
+/* Goes down the tree without recursion: the box can make it as deep as it likes. */
 static void tree_put(struct tree *t)
 {
 	size_t at = t->runs[0].child, depth = 0;

@@ -16,7 +16,7 @@ static bool cursor_take_text(struct reader *r, struct span text)
 	return span_equal(reader_take(r, text.len), text);
 }
 
-/* " name 12", without a leading zero. */
+/* Takes " name 12", without a leading zero. */
 static bool cursor_take(struct reader *r, struct span name, uint64_t *ret)
 {
 	return cursor_take_text(r, name) && reader_decimal(r, ret);
@@ -57,7 +57,7 @@ int otlp_cursor_open(int sent, const char *session, bool create, struct otlp_cur
 
 	if (r < 0 && r != -ENOENT && r != -EMSGSIZE)
 		return error_sys(e, r, "looking how far %s was sent", session);
-	/* One that cannot be read sends all again: twice is better than never. */
+	/* If it cannot be read, we send all again: twice is better than never. */
 	if (r < 0 || otlp_cursor_parse(buf_span(&text), ret) < 0)
 		*ret = OTLP_CURSOR_INIT;
 	ret->folder = TAKE_FD(folder);

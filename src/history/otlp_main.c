@@ -2,15 +2,15 @@
 /*
  * bawn-otlp: sends records to the collector that the variables of OpenTelemetry name.
  *
- *	bawn-otlp follow STATE SESSION	beside a session, which holds the other end of 3; the
+ *	bawn-otlp follow STATE SESSION	beside a session, which holds the other end of 3; sends the
  *					session's record as it grows, and in between what earlier
  *					ones left.  When 3 is closed it has two seconds; then it
  *					writes one line to 3 when there is something to say
- *	bawn-otlp send STATE [SESSION]	from the command line: that session's, or all that began
- *					to be sent and are not whole
+ *	bawn-otlp send STATE [SESSION]	from the command line: sends that session's, or all that
+ *					began to be sent and are not complete
  *
- * It stands outside every box, and nobody waits for it: a record is written whether or not it
- * is sent.  Linked dynamically, as bawn-resolver, because glibc finds its name services that way.
+ * It is outside every box, and nobody waits for it: a record is written whether or not it is sent.
+ * It is linked dynamically, like bawn-resolver, because glibc finds its name services that way.
  *
  * May: read the records, keep how far it came (otlp_cursor.h), talk to the one collector.  Must
  * not: write anything else, start a program.
@@ -37,7 +37,7 @@
 
 enum {
 	MAIN_OWNER = 3,
-	MAIN_GATHER_MS = 1000, /* so long events wait for others to go with */
+	MAIN_GATHER_MS = 1000, /* how long events wait for others to go with */
 	MAIN_END_STEP_MS = 20,
 	MAIN_TRIES = 5, /* in a row, from the command line */
 	MAIN_COUNT_MOST = 1000000,
@@ -54,15 +54,16 @@ struct main {
 
 /* --- what it gives up ----------------------------------------------------------------- */
 
-/* Before it reads a record or talks to anybody: it can read what name services and OpenSSL read
- * and the records, write nothing but STATE/sent, and start no program. */
+/* It runs before the program reads a record or talks to anybody.  After it the program can read
+ * what name services and OpenSSL read and the records, write only STATE/sent, and start no
+ * program. */
 
 static int confine_grant(int ruleset, int abi, const char *path)
 {
 	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
 
-	/* What is not there need not be allowed. */
+	/* What does not exist needs no grant. */
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0;
 	return landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), LANDLOCK_GRANT_READ);
@@ -101,8 +102,8 @@ static int main_confine(int sent, int records, const char *certificate)
 		r = confine_files(sent, records, certificate);
 	if (r == 0)
 		r = process_filter(profile_bpf(PROFILE_SENDER));
-	/* On a kernel without filters there is no session to send the record of, unless that was
-	 * asked for by name. */
+	/* On a kernel without filters there is no session whose record we could send, unless the
+	 * user asked for one by name. */
 	return r == -ENOSYS || r == -EINVAL ? 0 : r;
 }
 
@@ -135,7 +136,7 @@ static int main_open(struct main *m, const char *state, int owner, struct error 
 	r = main_confine(m->sent, records, m->settings.certificate);
 	if (r < 0) {
 		fd_close(&records);
-		return error_sys(e, r, "confining what sends the record");
+		return error_sys(e, r, "confining bawn-otlp");
 	}
 	if (gethostname(m->host, sizeof(m->host) - 1) < 0 || m->host[0] == '\0')
 		(void)snprintf(m->host, sizeof(m->host), "localhost");
@@ -153,7 +154,8 @@ static void main_close(struct main *m)
 
 /* --- what earlier sessions left ------------------------------------------------------- */
 
-/* The next one from *at on that began to be sent, is not whole, and is nobody else's. */
+/* The next session from *at on that began to be sent, is not complete, and that nobody else
+ * sends. */
 static bool main_next_left(struct main *m, size_t *at, const struct store_session *but,
 			   struct otlp_stream *ret)
 {
@@ -171,7 +173,7 @@ static bool main_next_left(struct main *m, size_t *at, const struct store_sessio
 	return false;
 }
 
-/* How far a session was sent whose record is gone says nothing any more. */
+/* Removes the cursors of sessions whose record is gone. */
 static void main_forget_gone(struct main *m)
 {
 	_cleanup_dir_ DIR *dir = dir_open(m->sent, ".", NULL);
@@ -204,12 +206,12 @@ struct follow {
 	struct otlp_stream own, left;
 	bool has_left;
 	size_t left_at;
-	int watch;   /* inotify, of the session's folder */
-	int64_t due; /* the session's events are looked for again */
+	int watch;   /* inotify, for the session's folder */
+	int64_t due; /* when we look again for events of the session */
 };
 
-/* Waits for the pause that a failure asked for.  False: the end is near, and one try was given
- * already. */
+/* Waits for the pause after a failure.  False: the end is near, and we have tried once since
+ * then. */
 static bool follow_pause(struct follow *f, bool *tried_at_end)
 {
 	struct otlp_sender *s = &f->main->sender;
@@ -224,7 +226,7 @@ static bool follow_pause(struct follow *f, bool *tried_at_end)
 	return again;
 }
 
-/* Nothing is left of ours: something of earlier sessions.  As otlp_send. */
+/* Nothing of ours is left: sends something of earlier sessions.  Returns what otlp_send returns. */
 static int follow_left(struct follow *f, struct error *e)
 {
 	struct main *m = f->main;
@@ -242,12 +244,12 @@ static int follow_left(struct follow *f, struct error *e)
 	if (r == 0 || (r < 0 && r != -EAGAIN)) {
 		otlp_stream_close(&f->left);
 		f->has_left = false;
-		r = 1; /* look for another; one that cannot be read is not in their way */
+		r = 1; /* look for another; one that cannot be read must not stop them */
 	}
 	return r;
 }
 
-/* Until the session's folder changes; then a moment for more to come. */
+/* Waits until the session's folder changes, and then a moment for more to come. */
 static void follow_wait(struct follow *f)
 {
 	struct otlp_clock *c = &f->main->sender.clock;
@@ -260,7 +262,7 @@ static void follow_wait(struct follow *f)
 		continue;
 }
 
-/* 1: go on; 0: all is sent and the session is over; -errno: it makes no sense to go on. */
+/* 1: go on.  0: all is sent and the session is over.  -errno: it makes no sense to go on. */
 static int follow_step(struct follow *f, bool *tried_at_end, struct error *e)
 {
 	struct otlp_sender *s = &f->main->sender;
@@ -294,7 +296,7 @@ static int follow_step(struct follow *f, bool *tried_at_end, struct error *e)
 	return r;
 }
 
-/* One line for the session's terminal, when there is something to say. */
+/* Writes one line for the session's terminal, when there is something to say. */
 static void follow_report(struct follow *f, bool whole)
 {
 	const struct otlp_sender *s = &f->main->sender;
@@ -356,7 +358,7 @@ static int main_follow(struct main *m, const char *session, struct error *e)
 
 /* --- from the command line ------------------------------------------------------------ */
 
-/* All of one session; 0, or 1 when some is left. */
+/* Sends all of one session: 0; 1 when some is left; or -errno. */
 static int send_one(struct main *m, struct otlp_stream *s, const struct text *t, struct error *e)
 {
 	struct otlp_sender *sender = &m->sender;
@@ -403,7 +405,7 @@ static int main_send(struct main *m, const char *session, struct error *e)
 		otlp_stream_close(&s);
 		worst = r < 0 || worst == 0 ? r : worst;
 		if (r == 1)
-			break; /* the collector is not there for the others either */
+			break; /* the collector will not take the others either */
 	}
 	if (count == 0)
 		text_printf(&t, "nothing is left to send\n");

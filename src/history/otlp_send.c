@@ -27,7 +27,8 @@ void otlp_sender_fini(struct otlp_sender *s)
 
 /* --- where the record goes on --------------------------------------------------------- */
 
-/* Behind the event that was last acknowledged, by the place that was kept or from the start. */
+/* Goes to the event after the last acknowledged one, by the place that was kept or from the
+ * start. */
 static int stream_find_place(struct otlp_stream *s, struct error *e)
 {
 	struct store_cursor *c = &s->record;
@@ -43,7 +44,7 @@ static int stream_find_place(struct otlp_stream *s, struct error *e)
 	while (store_next(c, &f) == FEED_DONE)
 		if (f.seq == s->cursor.seq)
 			return 0;
-	/* The place may be the end of what there is; else the record was cut. */
+	/* The place may be the present end; else the record was cut. */
 	if (c->why[0])
 		return error_set(e, -EBADMSG, "%s: %s", s->session->folder, c->why);
 	return 0;
@@ -88,7 +89,7 @@ static void stream_forget(struct otlp_stream *s)
 	s->body = (struct buf){s->body.ptr, 0, s->body.cap, SEND_BODY_MAX, 0};
 }
 
-/* Reads what there is, up to a batch.  How many events, or -errno. */
+/* Reads what there is, up to a batch: how many events, or -errno. */
 static int stream_fill(struct otlp_stream *s, struct error *e)
 {
 	struct export_otlp o;
@@ -115,7 +116,7 @@ static int stream_fill(struct otlp_stream *s, struct error *e)
 	return (int)s->count;
 }
 
-/* The batch is read anew, from where the cursor is. */
+/* Goes back to the cursor, so that the batch is read again. */
 static int stream_go_back(struct otlp_stream *s, struct error *e)
 {
 	stream_forget(s);
@@ -123,7 +124,7 @@ static int stream_go_back(struct otlp_stream *s, struct error *e)
 	return stream_find_place(s, e);
 }
 
-/* The collector has these, or will never have them. */
+/* The collector has these, or will never have them: moves the cursor.  1 or -errno. */
 static int stream_pass(struct otlp_stream *s, uint64_t refused, struct error *e)
 {
 	if (refused > s->count)
@@ -157,7 +158,8 @@ static void sender_note(struct otlp_sender *sender, const char *what, struct spa
 	(void)snprintf(sender->problem, sizeof(sender->problem), "%s", buf_str(&text));
 }
 
-/* Twice as long each time, and half of it by chance, so that many do not come back at once. */
+/* Sets the next try: twice as long each time, and half of it random, so that many do not come back
+ * at once.  Returns -EAGAIN. */
 static int sender_pause(struct otlp_sender *sender, int64_t asked_ms)
 {
 	int64_t pause = OTLP_PAUSE_MS;

@@ -3,14 +3,14 @@
  * Sends the record of a session to a collector, batch after batch, by the rules of OTLP:
  *
  *	200			taken; what partialSuccess counts was refused for good
- *	413			the batch is halved; one event alone that is too large was refused
+ *	413			we halve the batch; one event alone that is too large was refused
  *	400			refused for good, the whole batch
- *	429, 502, 503, 504	later: after Retry-After, or a pause that doubles, with some chance
- *	no connection, no answer	likewise
- *	anything else		not now: a wrong address, no authority.  Nothing is passed over
+ *	429, 502, 503, 504	later: after Retry-After, or a pause that doubles, partly random
+ *	no connection, no answer	the same
+ *	anything else		not now: a wrong address, no authority.  Nothing is skipped
  *
- * An event is acknowledged when the collector said so, and only then does the cursor go on:
- * each arrives at least once, and (session.id, sandbox.seq) tells what came twice.
+ * An event is acknowledged when the collector said so, and only then does the cursor go on: each
+ * arrives at least once, and (session.id, sandbox.seq) tells what came twice.
  */
 #ifndef BAWN_OTLP_SEND_H
 #define BAWN_OTLP_SEND_H
@@ -23,7 +23,7 @@
 enum {
 	OTLP_BATCH_EVENTS = 512,
 	OTLP_BATCH_BYTES = 4 << 20,
-	OTLP_PAUSE_MS = 1000, /* the first; then twice as long each time */
+	OTLP_PAUSE_MS = 1000, /* the first pause; then twice as long each time */
 	OTLP_PAUSE_MAX_MS = 30000,
 };
 
@@ -35,7 +35,7 @@ struct otlp_sender {
 	struct otlp_wire wire;
 	unsigned int failures; /* in a row */
 	int64_t not_before;    /* the next try */
-	char problem[256];     /* of the last that failed, or of what was refused */
+	char problem[256];     /* of the last failure, or of what was refused */
 };
 
 void otlp_sender_init(struct otlp_sender *s, const struct otlp_settings *settings, const char *host,
@@ -51,33 +51,33 @@ struct otlp_stream {
 	struct export *export;
 	uint64_t sent, refused; /* by this stream */
 	size_t batch_max;       /* events; 413 makes it smaller */
-	bool over;              /* the caller's word: no more will come */
+	bool over;              /* the caller says that no more will come */
 
 	/* The batch at hand. */
 	struct buf body;
 	size_t count;
-	uint64_t last; /* number of its last */
-	bool at_end;   /* it is the session's last */
+	uint64_t last; /* the number of its last event */
+	bool at_end;   /* it has the session's last event */
 };
 
 #define OTLP_STREAM_INIT \
 	((struct otlp_stream){.record = STORE_CURSOR_INIT, .cursor = OTLP_CURSOR_INIT})
 
-/* create: also one that was never sent. */
+/* create: also a session that was never sent. */
 int otlp_stream_open(struct otlp_stream *s, struct otlp_sender *sender, const struct store *store,
 		     const struct store_session *session, int sent, bool create, struct error *e);
 void otlp_stream_close(struct otlp_stream *s);
 
 /*
- * The next batch.  1: something was acknowledged or refused.  0: there is nothing to send at
- * present.  -EAGAIN: not before sender->not_before.  Else it makes no sense to go on.
+ * Sends the next batch.  1: something was acknowledged or refused.  0: there is nothing to send at
+ * present.  -EAGAIN: not before sender->not_before.  Another -errno: it makes no sense to go on.
  */
 int otlp_send(struct otlp_sender *sender, struct otlp_stream *s, struct error *e);
 
-/* The session is over and nothing is left: keeps that. */
+/* The session is over and nothing is left: writes that down. */
 int otlp_stream_finish(struct otlp_stream *s, struct error *e);
 
-/* How many events wait; stops to count at `most`. */
+/* How many events wait; it stops counting at `most`. */
 uint64_t otlp_stream_left(struct otlp_stream *s, uint64_t most);
 
 #endif

@@ -59,7 +59,7 @@ void otlp_wire_fini(struct otlp_wire *w)
 
 /* --- bytes ---------------------------------------------------------------------------- */
 
-/* All that is in w->out. */
+/* Sends all that is in w->out. */
 static int wire_flush(struct otlp_wire *w, int64_t deadline)
 {
 	size_t sent = 0;
@@ -81,7 +81,7 @@ static int wire_flush(struct otlp_wire *w, int64_t deadline)
 	return 0;
 }
 
-/* Some bytes from the socket: how many, 0 at its end. */
+/* Reads some bytes from the socket: how many; 0 at its end; or -errno. */
 static ssize_t wire_read_raw(struct otlp_wire *w, uint8_t *into, size_t size, int64_t deadline)
 {
 	for (;;) {
@@ -98,7 +98,7 @@ static ssize_t wire_read_raw(struct otlp_wire *w, uint8_t *into, size_t size, in
 	}
 }
 
-/* Some more plain bytes into w->in: how many, 0 at the end. */
+/* Reads some more plain bytes into w->in: how many; 0 at the end; or -errno. */
 static ssize_t wire_read(struct otlp_wire *w, int64_t deadline)
 {
 	uint8_t raw[WIRE_READ], plain[WIRE_READ];
@@ -237,7 +237,7 @@ static int wire_connect(struct otlp_wire *w, int64_t deadline, struct error *e)
 	int failure = getaddrinfo(w->settings->host, port, &hints, &found);
 
 	if (failure != 0)
-		return error_set(e, -EHOSTUNREACH, "looking %s up: %s", w->settings->host,
+		return error_set(e, -EHOSTUNREACH, "looking up %s: %s", w->settings->host,
 				 gai_strerror(failure));
 	for (struct addrinfo *a = found; a && r < 0 && r != -ECANCELED; a = a->ai_next) {
 		fd_close(&w->fd);
@@ -335,7 +335,7 @@ static struct span wire_unread(const struct otlp_wire *w)
 	return span_skip(buf_span(&w->in), w->read);
 }
 
-/* The body's data; what does not fit is passed over. */
+/* Reads the body's data; drops what does not fit. */
 static int wire_read_body(struct otlp_wire *w, const struct http_reply *reply,
 			  struct otlp_answer *ret, int64_t deadline)
 {
@@ -403,7 +403,7 @@ static int wire_read_answer(struct otlp_wire *w, struct otlp_answer *ret, int64_
 	return wire_read_body(w, reply, ret, deadline);
 }
 
-/* One try, on the connection there is or a new one. */
+/* Tries once, on the present connection or a new one. */
 static int wire_try(struct otlp_wire *w, struct span body, struct otlp_answer *ret, struct error *e)
 {
 	int64_t deadline = otlp_clock_now() + (int64_t)w->settings->timeout_ms;
@@ -436,12 +436,12 @@ int otlp_wire_post(struct otlp_wire *w, struct span body, struct otlp_answer *re
 		int r = wire_pack(w, body);
 
 		if (r < 0)
-			return error_sys(e, r, "compressing what is to be sent");
+			return error_sys(e, r, "compressing the events");
 		body = buf_span(&w->packed);
 	}
 	int r = wire_try(w, body, ret, e);
 
-	/* A connection that was kept may have been closed meanwhile: that says nothing yet. */
+	/* The other side may have closed a kept connection meanwhile: so we try once more. */
 	if (kept && (r == -ECONNRESET || r == -EPIPE)) {
 		*e = ERROR_INIT;
 		r = wire_try(w, body, ret, e);

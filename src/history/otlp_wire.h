@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One connection to a collector, kept open from request to request: HTTP/1.1, in TLS when its
- * address says https, the certificate verified against the system's authorities or the user's
- * file.  Every step has a deadline.  What a collector answers is read as strictly as the gate
- * reads answers; no more than OTLP_ANSWER_MAX of it is kept.
+ * address says https; then the certificate is verified with the system's authorities or the user's
+ * file.  Every step has a deadline.  We read what a collector answers as strictly as the gate reads
+ * answers, and keep no more than OTLP_ANSWER_MAX of it.
  */
 #ifndef BAWN_OTLP_WIRE_H
 #define BAWN_OTLP_WIRE_H
@@ -25,7 +25,7 @@ struct otlp_wire {
 	struct tls *tls;
 	int fd; /* -1: not connected */
 	struct buf in, out, packed;
-	size_t read; /* bytes of `in` that an answer has used up */
+	size_t read; /* bytes of `in` that an answer has used */
 };
 
 struct otlp_answer {
@@ -41,13 +41,13 @@ void otlp_wire_init(struct otlp_wire *w, const struct otlp_settings *settings,
 void otlp_wire_fini(struct otlp_wire *w);
 
 /*
- * Sends one body and reads the answer.  0: it answered, with whatever status.  Else it could not
- * be reached or did not answer in time: -errno and why; -EBADMSG: what answers there is no
+ * Sends one body and reads the answer.  0: it answered, with whatever status.  Else we could not
+ * reach it, or it did not answer in time: -errno and why; -EBADMSG: what answers there is no
  * collector; -EKEYREJECTED: it is not who it should be.
  */
 int otlp_wire_post(struct otlp_wire *w, struct span body, struct otlp_answer *ret, struct error *e);
 
-/* Retry-After: seconds, or a date; -1 when it is neither. */
+/* Retry-After in milliseconds, from seconds or a date; -1 when it is neither. */
 int64_t otlp_retry_after(struct span value, int64_t now_seconds);
 
 #endif

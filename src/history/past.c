@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The end stands in front of its seal, and little else comes behind it. */
+/* The end comes before its seal, and little else comes after it. */
 enum { PAST_BACK = 16, PAST_CHANGED_MAX = 64 << 10 };
 
 int past_open(struct past *p, const struct store *s, const struct store_session *session)
@@ -35,7 +35,7 @@ void past_close(struct past *p)
 	store_cursor_close(&p->cursor);
 }
 
-/* The line before the one that begins at `at`; false: there is none. */
+/* Moves `at` to the line before the one that begins there; false: there is none. */
 static bool past_line_before(struct span bytes, size_t *at)
 {
 	if (*at == 0)
@@ -90,7 +90,7 @@ void past_changed(const struct store *s, const struct store_session *session, st
 		text_escape(into, buf_span(&words));
 }
 
-/* One that has only just begun has no event yet. */
+/* Whether it cannot be read.  A session that has just begun has no event yet: that is no fault. */
 static bool past_is_unread(const struct store *s, const struct store_session *at, int r)
 {
 	return r < 0 && (r != -ENOENT || !store_is_running(s, at));
@@ -107,7 +107,7 @@ const struct store_session *past_here(const struct store *s, const char *here,
 	for (size_t i = s->count; p && i-- > 0;) {
 		const struct store_session *at = &s->sessions[i];
 
-		/* What is older than one of this very folder is not meant. */
+		/* We have one of this very folder: older ones do not matter. */
 		if (best && depth == strlen(here) && at->start < best->start)
 			break;
 		if (!store_is_session(at))

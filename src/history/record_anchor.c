@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn record anchor`, `proof` and `key`: what a user keeps elsewhere, and what others can
- * verify with their own tools.  The key that signs is made at the first checkpoint and stays in
- * the folder of records: a checkpoint is worth what the place is worth where it is kept.
+ * `bawn record anchor`, `proof` and `key`: what a user keeps elsewhere, and what others can verify
+ * with their own tools.  The key that signs is made at the first checkpoint and stays in the folder
+ * of records: a checkpoint is as safe as the place where it is kept.
  */
 #include "array.h"
 #include "history_output.h"
@@ -28,7 +28,7 @@ enum { ANCHOR_BYTES_MAX = 64 << 10 };
 
 /* --- out ------------------------------------------------------------------------------ */
 
-/* To the file of --to, which must be new, or to standard output. */
+/* Writes to the file of --to, which must be new, or to standard output. */
 static int anchor_put(const struct invocation *i, const struct buf *b, struct error *e)
 {
 	const char *path = invocation_value(i, OPTION_TO);
@@ -46,7 +46,7 @@ static int anchor_need_records(const struct history *a, struct error *e)
 
 /* --- the key that signs --------------------------------------------------------------- */
 
-/* bawn/USER@HOST, of plain characters. */
+/* Makes bawn/USER@HOST, of plain characters. */
 static void anchor_name(const struct history *a, char *ret, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -77,7 +77,7 @@ static int anchor_read_key(int dir, struct checkpoint_key *ret, struct error *e)
 		       : error_sys(e, r, "reading the key that signs checkpoints");
 }
 
-/* Whole or not at all; where another made one meanwhile, that is it. */
+/* Makes the key completely or not at all; if another process made one meanwhile, uses that. */
 static int anchor_make_key(const struct history *a, struct checkpoint_key *ret, struct error *e)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1024);
@@ -130,7 +130,7 @@ static void anchor_tree_fini(struct anchor_tree *t)
 	free(t->leaves);
 }
 
-/* Nothing that is wrong is signed. */
+/* Opens the ledger, and refuses one that is wrong: we sign nothing that is wrong. */
 static int anchor_ledger(const struct history *a, struct audit *ret, struct error *e)
 {
 	int r = audit_ledger(a->store.dir, NULL, ret, e);
@@ -169,7 +169,7 @@ static int anchor_session_leaves(const struct history *a, const struct store_ses
 	return r;
 }
 
-/* A session's tree is signed only if it is what was written, as far as can be told from here. */
+/* Makes a session's tree, only if the record is what was written, as far as we can tell. */
 static int anchor_session(const struct history *a, struct audit *audit,
 			  const struct store_session *s, const struct checkpoint_key *k,
 			  struct anchor_tree *ret, struct error *e)
@@ -265,7 +265,8 @@ static int anchor_put_proof(const struct invocation *i, const struct checkpoint_
 	return r < 0 ? error_sys(e, r, "signing a checkpoint") : anchor_put(i, &out, e);
 }
 
-/* Of an event in its session's tree; without one, of the session's end in the ledger's. */
+/* The proof of an event in its session's tree; without one, of the session's end in the ledger's
+ * tree. */
 int record_proof(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_checkpoint_key_ struct checkpoint_key key = {.name = ""};
@@ -303,7 +304,7 @@ int record_proof(const struct history *a, const struct invocation *i, struct err
 
 /* --- key ------------------------------------------------------------------------------ */
 
-/* A line that says yes. */
+/* Whether the user types yes. */
 static bool anchor_confirmed(const struct text *t)
 {
 	char line[16] = "";
@@ -324,12 +325,12 @@ int record_key(const struct history *a, const struct invocation *i, struct error
 	if (r == 0)
 		r = fd_read_file_at(a->store.dir, ANCHOR_KEY, &line);
 	if (r == -ENOENT && e->code == 0)
-		(void)error_set(e, r,
-				"the verification key was taken away before, and is not here");
+		(void)error_set(e, r, "the verification key was removed before, and is not here");
 	if (r < 0)
 		return e->code ? r : error_sys(e, r, "reading the verification key");
 	if (!ask && !invocation_has(i, OPTION_YES)) {
-		r = error_set(e, -EPERM, "nobody is here to say that the key was kept");
+		r = error_set(e, -EPERM,
+			      "there is no terminal on which to confirm that you kept the key");
 		error_next(e, "With --yes it is printed, and removed from this machine.");
 		return r;
 	}

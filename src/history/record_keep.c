@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn record compress` and `prune`: how records are kept, and let go when the user asks. */
+/* `bawn record compress` and `prune`: how records are kept, and removed when the user asks. */
 #include "history_record.h"
+#include "room.h"
 #include "keep.h"
 
 #include "dir.h"
@@ -38,11 +39,11 @@ int record_compress(const struct history *a, const struct invocation *i, struct 
 
 /* --- prune ---------------------------------------------------------------------------- */
 
-/* What is to stay. */
+/* What may go. */
 struct keep_rule {
 	bool has_age, has_size, has_before, dry;
 	uint64_t age, size;
-	int64_t before; /* `bawn prune` says a moment, @SECONDS since 1970, in the place of an age */
+	int64_t before; /* `bawn prune` gives a moment, @SECONDS since 1970, in place of an age */
 };
 
 static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, struct error *e)
@@ -66,7 +67,7 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 					 &ret->size, e);
 }
 
-/* Why it goes; NULL when it stays.  total: of all that still stand, this one and newer. */
+/* Why it goes; NULL when it stays.  total: bytes of this one and all newer ones. */
 static const char *keep_reason(const struct keep_rule *rule, const struct store_session *s,
 			       uint64_t total)
 {
@@ -79,8 +80,8 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 	return rule->has_size && total > rule->size ? "size" : NULL;
 }
 
-/* For `bawn prune`: a session that waits, runs or can be undone is there still, and so is its record.
- * The folders of workspaces have one of its name. */
+/* For `bawn prune`: whether the session still exists, because it waits, runs or can be undone: then
+ * its record stays.  The folder of a workspace has a folder of its name. */
 static bool keep_is_there(const struct history *a, const char *name)
 {
 	_cleanup_fd_ int all = open(a->host.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,7 +89,7 @@ static bool keep_is_there(const struct history *a, const char *name)
 	_cleanup_dir_ DIR *dir = all < 0 ? NULL : dir_open(all, "workspaces", &r);
 	char path[STORE_FOLDER_SIZE + 2 * NAME_MAX];
 
-	/* Who cannot be asked may have it. */
+	/* If we cannot look, it may exist. */
 	if (!dir)
 		return all < 0 || r != -ENOENT;
 	for (const struct dirent *d; (d = dir_next(dir, &r));) {
@@ -117,7 +118,7 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 		const char *reason = left ? entered->reason : keep_reason(rule, s, total);
 		uint64_t size = keep_size(&a->store, s);
 
-		/* One that the ledger does not know is for verify to tell of, not to be lost. */
+		/* A record that the ledger does not know must not be lost: verify tells of it. */
 		if (!reason || (!entered && size > 0) || store_is_running(&a->store, s) ||
 		    (rule->before > 0 && !left && keep_is_there(a, s->name)))
 			continue;
@@ -133,7 +134,7 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 		text_printf(&t, "%s  %s, for its %s\n", s->folder,
 			    rule->dry ? "would be removed" : "removed", reason);
 	}
-	record_put_size(&freed, gone);
+	room_put_size(&freed, gone);
 	text_printf(&t, "%" PRIu64 " record%s, %s\n", count, count == 1 ? "" : "s",
 		    buf_str(&freed));
 	return EXIT_OK;
@@ -152,7 +153,8 @@ int record_prune(const struct history *a, const struct invocation *i, struct err
 	r = audit_ledger(a->store.dir, NULL, &audit, e);
 	if (r == 0 && audit.why[0]) {
 		r = error_set(e, -EBADMSG, "the ledger is not what was written: %s", audit.why);
-		error_next(e, "Nothing is removed while that is so; 'bawn record verify'.");
+		error_next(e,
+			   "Nothing is removed while that is so. 'bawn record verify' says more.");
 	}
 	return r < 0 ? r : keep_prune(a, &rule, &audit, e);
 }

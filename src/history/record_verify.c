@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn record verify`: every record, held against the ledger, the key and the checkpoints that
- * the user kept (audit.h), one line each.
+ * `bawn record verify`: compares every record with the ledger, the key and the checkpoints that the
+ * user kept (audit.h), one line each.
  */
 #include "history_record.h"
+#include "room.h"
 #include "audit.h"
 
 #include "clock.h"
@@ -27,7 +28,7 @@ enum {
 
 #define RECORD_LEDGER "ledger"
 
-/* A run: what is given from outside, and what was found so far. */
+/* One run of verify: what the user gave, and what we found so far. */
 struct record_run {
 	const struct history *ask;
 	struct audit audit;
@@ -39,7 +40,7 @@ struct record_run {
 	size_t counts[AUDIT_STATE_COUNT];
 	size_t total, done;
 	int64_t began, shown; /* milliseconds */
-	bool progress;        /* a line of it stands on the terminal */
+	bool progress;        /* a line of progress is on the terminal */
 };
 
 static void record_run_fini(struct record_run *r)
@@ -67,7 +68,8 @@ static int record_load_key(const char *path, struct hash *ret, struct error *e)
 	return r;
 }
 
-/* The key that signs here, when there is one; others' checkpoints are taken as they are kept. */
+/* Reads the key that signs here; false: there is none.  We take checkpoints of others as they
+ * are. */
 static bool record_is_ours(const struct history *a, struct checkpoint_key *ret)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1024);
@@ -103,7 +105,8 @@ static int record_load_anchor(struct record_run *run, const char *path, struct e
 	return 0;
 }
 
-/* Of the ledger: bawn/USER@HOST.  Of a session: with its folder behind it. */
+/* The folder in a checkpoint's name; NULL: it is of the ledger.  The ledger's is bawn/USER@HOST, a
+ * session's has its folder after that. */
 static const char *record_anchor_folder(const struct checkpoint *c, char ret[STORE_FOLDER_SIZE])
 {
 	if (c->signer.len >= c->origin.len ||
@@ -143,7 +146,7 @@ static int record_load(struct record_run *run, const struct invocation *i, struc
 
 /* --- showing -------------------------------------------------------------------------- */
 
-/* From the second second on, where somebody looks. */
+/* Shows progress after the first second, if somebody looks. */
 static void record_progress(void *context, const char *folder, uint64_t bytes)
 {
 	struct record_run *run = context;
@@ -154,7 +157,7 @@ static void record_progress(void *context, const char *folder, uint64_t bytes)
 		return;
 	run->shown = now;
 	run->progress = true;
-	record_put_size(&size, bytes);
+	room_put_size(&size, bytes);
 	text_printf(&run->text, "%zu of %zu: %s, %s", run->done, run->total, folder,
 		    buf_str(&size));
 	(void)fd_write_all(run->text.fd, "\033[K\r", 4);
@@ -234,8 +237,8 @@ static void record_found(struct record_run *run, const char *name, const struct 
 /* --- other names ------------------------------------------------------------------------ */
 
 /*
- * A hard link is no change: what is there is what was written.  But who has the other name can change
- * it, in a folder that bawn does not look at; a backup made of links is such a one.
+ * A hard link is no change: what is there is what was written.  But who has the other name can
+ * change it, in a folder that bawn does not look at; a backup made of links is such a one.
  */
 static void record_say_links(int folder, struct audit_finding *f)
 {
@@ -276,7 +279,7 @@ static int record_check_session(struct record_run *run, const struct store_sessi
 	return r;
 }
 
-/* Those that the ledger has, and the disk has not. */
+/* Reports sessions that the ledger has and the disk has not. */
 static void record_check_missing(struct record_run *run)
 {
 	struct audit_finding f;
@@ -284,7 +287,7 @@ static void record_check_missing(struct record_run *run)
 	for (size_t i = 0; i < run->audit.count; i++) {
 		const char *folder = run->audit.sessions[i].folder;
 
-		/* What is there now began after they were listed. */
+		/* It exists now: it began after we listed them. */
 		if (run->audit.sessions[i].seen ||
 		    faccessat(run->ask->store.dir, folder, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
@@ -301,7 +304,7 @@ static bool record_has(const struct store *store, const char *folder)
 	return false;
 }
 
-/* A checkpoint of a session that neither the disk nor the ledger has: who cut the one cut both. */
+/* Reports a checkpoint of a session that neither the disk nor the ledger has: somebody cut both. */
 static void record_check_anchored(struct record_run *run)
 {
 	char folder[STORE_FOLDER_SIZE];
@@ -320,7 +323,7 @@ static void record_check_anchored(struct record_run *run)
 	}
 }
 
-/* One by its folder's whole name is meant, and no other whose name begins so. */
+/* Finds a record.  The whole name of a folder means that one, and no other whose name begins so. */
 static const struct store_session *record_find(const struct record_run *run, const char *wanted,
 					       struct error *e)
 {
@@ -330,7 +333,8 @@ static const struct store_session *record_find(const struct record_run *run, con
 	return gone ? NULL : s;
 }
 
-/* Its folder is gone, and the ledger has it: by the folder's name, or the session's. */
+/* Reports a session whose folder is gone and which the ledger has, by the folder's name or the
+ * session's.  False: there is none. */
 static bool record_find_missing(struct record_run *run, const char *wanted, struct error *e)
 {
 	struct store_session named;
@@ -399,7 +403,8 @@ static int record_run_all(struct record_run *run, const struct invocation *i, st
 	return r;
 }
 
-/* In a word, and what to do where nothing was at hand from elsewhere. */
+/* Says the result in a sentence, and what to do if there was nothing from elsewhere to compare
+ * with. */
 static void record_sum_up(struct record_run *run)
 {
 	if (run->done == 0)
@@ -425,7 +430,8 @@ int record_verify(const struct history *a, const struct invocation *i, struct er
 	if (r == 0)
 		r = record_run_all(&run, i, e);
 	json_close(&j, ']');
-	/* One that nobody knows, while something is wrong: it may be what is wrong. */
+	/* The user named a record that nobody knows, while something is wrong: that may be the
+	 * reason. */
 	if (r < 0 && run.counts[AUDIT_WRONG] == 0)
 		return r;
 	if (run.json)

@@ -23,7 +23,7 @@ static void show_run_read(struct past *p, const struct history *a, struct show_r
 	run->signal = event_number(&p->event, NOTE_FIELD_SIGNAL);
 }
 
-/* Its record is what the ledger has. */
+/* Checks that its record is what the ledger has. */
 static void show_run_check(struct show_runs *runs, struct audit *ledger, const struct inquiry *q,
 			   const struct show_run *run, uint64_t number, const struct error *read)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runs of one session: those that went on with it have its name and its folder, and a record
- * each. */
+/* The runs of one session: each run that continued it has its name and its folder, and its own
+ * record. */
 #ifndef BAWN_SHOW_RUNS_H
 #define BAWN_SHOW_RUNS_H
 
@@ -18,12 +18,13 @@ struct show_run {
 };
 
 struct show_runs {
-	struct show_run items[SHOW_RUNS_MAX]; /* the newest first; the first is the inquiry's own */
-	size_t count, left_out;               /* left_out: earlier ones */
+	struct show_run items[SHOW_RUNS_MAX]; /* the newest first, which is the inquiry's own */
+	size_t count, left_out;               /* left_out: earlier ones, too many */
 	char unread[512];                     /* what is wrong with one of them; or "" */
 };
 
-/* Those of the session that is asked about, brought into its index; `alone`: that record only. */
+/* Finds the runs of the inquiry's session, and brings them into the index; `alone`: that record
+ * only. */
 int show_runs_find(struct inquiry *q, bool alone, struct show_runs *ret, struct error *e);
 
 /* index_sum over all of them. */

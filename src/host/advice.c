@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps within struct error: text and next are written with the longest
- * sentences in mind (tests/unit/test_advice.c measures all of them).
+ * All texts must fit into struct error: text and next have room for the longest sentences
+ * (tests/unit/test_advice.c measures all of them).
  */
 #include "advice.h"
 
@@ -77,8 +77,7 @@ const struct advice advice_table[PLAN_LAYER_COUNT] = {
 		{
 			.optional = true,
 			.title = "Landlock",
-			.protects =
-				"The file view is said a second time, by object and not by name.",
+			.protects = "A second check of the file view, by object and not by name.",
 			.missing = "Landlock is not there",
 			.next = "Use a kernel of 5.13 or later that is built with "
 				"CONFIG_SECURITY_LANDLOCK.",
@@ -143,7 +142,7 @@ const struct advice advice_table[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_HIDE_INIT] =
 		{
 			.title = "hidden init",
-			.protects = "The agent cannot look into, or trace, what holds the box.",
+			.protects = "The agent cannot look into, or trace, process 1 of the box.",
 			.missing = "Process 1 of the box could not be closed to inspection",
 			.next = "",
 		},
@@ -174,7 +173,7 @@ static bool advice_is_namespace(enum plan_layer layer)
 	       layer == PLAN_LAYER_TTY;
 }
 
-/* A user namespace was given, and then nothing could be done in it: as on Ubuntu 24.04. */
+/* The kernel gave a user namespace, and then we could do nothing in it: as on Ubuntu 24.04. */
 static bool advice_is_powerless(enum plan_layer layer, int code, const struct feature_facts *f)
 {
 	return layer != PLAN_LAYER_USER_NS && advice_is_namespace(layer) &&
@@ -186,7 +185,7 @@ static bool advice_is_powerless(enum plan_layer layer, int code, const struct fe
 	"  sudo install -m 644 " BAWN_DATA_DIR "/apparmor/bawn /etc/apparmor.d/bawn\n" \
 	"  sudo apparmor_parser -r /etc/apparmor.d/bawn"
 
-/* The cause and its way out, or NULL when none can be told. */
+/* The cause and what to do about it, or NULL when no cause can be told. */
 static const char *advice_cause(enum plan_layer layer, int code, const struct feature_facts *f)
 {
 	bool refused = code == -EPERM || code == -EACCES;
@@ -218,8 +217,7 @@ static const char *advice_cause(enum plan_layer layer, int code, const struct fe
 		       "  sudo sysctl --system";
 	if (code == -ENOSPC || code == -EUSERS)
 		return "Too many are in use, or nested too deeply: raise user.max_user_namespaces "
-		       "(and "
-		       "its sisters in /proc/sys/user) with sysctl.";
+		       "(and the others in /proc/sys/user) with sysctl.";
 	if (refused && f->profile[0] && layer == PLAN_LAYER_USER_NS)
 		return "A profile of AppArmor withholds them from bawn ('bawn doctor' names it). "
 		       "Let it allow userns, or load the profile that comes with "
@@ -242,12 +240,13 @@ static const char *advice_cause(enum plan_layer layer, int code, const struct fe
 		       "  --security-opt seccomp=unconfined";
 	if (refused && layer == PLAN_LAYER_USER_NS)
 		return "No switch of the kernel that bawn knows says why. In a chroot they are "
-		       "refused to everybody (use pivot_root, or a container); else ask who looks "
-		       "after this machine which security module refuses them.";
+		       "refused to everybody (use pivot_root, or a container); else ask the "
+		       "administrator which security module refuses them.";
 	return NULL;
 }
 
-/* The weaker choice, by name.  A layer that is the box itself leaves only having none. */
+/* The weaker choice, by name.  Without a layer that is the box itself, the only choice is no
+ * box. */
 static void advice_weaker(char *into, size_t size, enum plan_layer layer)
 {
 	if (advice_table[layer].optional)
@@ -357,7 +356,8 @@ int advice_missing_feature(enum feature f, int code, struct error *e)
 	return advice_about_feature(f, code, &facts, e);
 }
 
-/* A plan that says it goes without something does not fail for the want of it. */
+/* Whether the plan needs the feature.  A plan that goes without a layer does not fail when it is
+ * missing. */
 static bool advice_builds_on(const struct plan *plan, enum feature f)
 {
 	enum plan_layer layer = advice_features[f].layer;
@@ -368,7 +368,7 @@ static bool advice_builds_on(const struct plan *plan, enum feature f)
 				return true;
 		return false;
 	}
-	/* A box is made without nf_tables too: it has fewer ports. */
+	/* A box works without nf_tables too: it has fewer ports. */
 	if (f == FEATURE_NF_TABLES)
 		return false;
 	return layer == PLAN_LAYER_COUNT || !plan_goes_without(plan, layer);

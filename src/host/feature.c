@@ -36,13 +36,14 @@
 #endif
 
 enum {
-	FEATURE_ANSWER = EUCLEAN, /* what our test filter answers: nothing else gives it */
+	FEATURE_ANSWER = EUCLEAN, /* the answer of our test filter: nothing else gives it */
 	FEATURE_HIGH_FD = 700,
 };
 
 /* ---- a child that answers ---- */
 
-/* The child's answer is its exit code: 0 or an errno, all of which are below 256. */
+/* Runs check in a child.  Its exit code is the answer: 0 or an errno, all of which are below
+ * 256. */
 static int feature_in_child(int (*check)(void))
 {
 	pid_t pid = fork();
@@ -65,12 +66,12 @@ static int feature_in_child(int (*check)(void))
 	return -WEXITSTATUS(status);
 }
 
-/* A user namespace in which we are who we were, and the further namespaces of flags. */
+/* Makes a user namespace in which we are the same user, and the further namespaces of flags. */
 static int feature_enter(int flags)
 {
 	const struct process_ids ids = {geteuid(), geteuid(), getegid(), getegid()};
 
-	/* The /proc/self of a process that is not dumpable, as the keeper's, is root's to write. */
+	/* Only root may write the /proc/self of a process that is not dumpable, like the keeper. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return -errno;
 	if (unshare(CLONE_NEWUSER) < 0)
@@ -128,7 +129,7 @@ static int set_host_name(void)
 	return sethostname("bawn", 4) < 0 ? -errno : 0;
 }
 
-/* As root.c makes it. */
+/* The same as in root.c. */
 static int mount_proc(void)
 {
 	static const struct mounts_option options[] = {{"hidepid", "invisible"}};
@@ -349,9 +350,9 @@ bool feature_has_own_pid_max(void)
 }
 
 /*
- * The kernel never counts the processes of the machine's uid 0.  What holds for root is pid_max,
- * where a pid namespace has its own.  Where it does not the file is the host's and root would
- * write it, so this is asked as nobody: who gets through wrote his own.
+ * The kernel never counts the processes of the machine's uid 0.  For root only pid_max counts, if a
+ * pid namespace has its own.  If it does not, the file is the host's, and root would write it.  So
+ * we try it as nobody: a write that succeeds was to our own file.
  */
 static int count_no_pids(void)
 {
@@ -389,7 +390,8 @@ static int check_close_range(void)
 	return fcntl(fd, F_GETFD) < 0 && errno == EBADF ? 0 : FEATURE_NO_EFFECT;
 }
 
-/* A descriptor is taken out of it too, as the recorder does to connect a socket for the box. */
+/* Also takes a descriptor out of the process, as the recorder does to connect a socket for the
+ * box. */
 static int hold_process(void)
 {
 	_cleanup_fd_ int there = open("/", O_PATH | O_CLOEXEC);
@@ -505,8 +507,8 @@ static bool feature_is_proc_masked(void)
 }
 
 /*
- * "unconfined", or the name of a profile and its mode; nothing where there is no AppArmor.  A
- * profile may itself be one that confines nothing: "bawn (unconfined)".
+ * The file says "unconfined", or the name of a profile and its mode; nothing if there is no
+ * AppArmor.  A profile may itself confine nothing: "bawn (unconfined)".
  */
 static void feature_read_profile(char *into, size_t size)
 {
@@ -537,9 +539,9 @@ void feature_read_facts(struct feature_facts *ret_facts)
 
 /* ---- layers ---- */
 
-static const char *feature_folder; /* for the child: what feature_layers has made */
+static const char *feature_folder; /* for the child: the folder that feature_layers has made */
 
-/* What agents do all day: a folder is made where another was, and a new one is renamed. */
+/* Does what agents do all day: makes a folder where another was, and renames a new one. */
 static int feature_write_layer(int top)
 {
 	if (unlinkat(top, "d/f", 0) < 0 || unlinkat(top, "d", AT_REMOVEDIR) < 0 ||
@@ -549,10 +551,10 @@ static int feature_write_layer(int top)
 	return faccessat(top, "d/f", F_OK, 0) < 0 ? 0 : FEATURE_NO_EFFECT;
 }
 
-/* As the launcher lays them, with a sealed layer between. */
+/* Lays them as the launcher does, with a sealed layer between. */
 static int lay_over(void)
 {
-	/* Opened here: a part must be of this mount namespace. */
+	/* Opened here: all parts must be of this mount namespace. */
 	_cleanup_fd_ int layer = open(feature_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int low = open_beneath(layer, "low", O_PATH | O_DIRECTORY, 0);
 	_cleanup_fd_ int sealed = open_beneath(layer, "sealed", O_PATH | O_DIRECTORY, 0);
@@ -571,7 +573,8 @@ static int check_layers(void)
 	return feature_enter_with(CLONE_NEWNS, lay_over);
 }
 
-/* overlayfs keeps a folder there that nobody may enter, with a whiteout in it. */
+/* Removes what is in the work folder: overlayfs keeps a folder there that nobody may enter, with a
+ * whiteout in it. */
 static void feature_empty_work(int dir)
 {
 	if (fchmodat(dir, "work/work", 0700, 0) < 0)
@@ -585,7 +588,7 @@ static void feature_empty_work(int dir)
 
 int feature_layers(const char *folder, const char **ret_advice)
 {
-	/* Made in this order; what the check made of it is in the layer. */
+	/* Made in this order; the check makes the last three in the layer. */
 	static const char *const parts[] = {"up",     "work", "work/work", "low", "low/d",
 					    "sealed", "up/d", "up/m",      "up/n"};
 	char made[PATH_MAX];

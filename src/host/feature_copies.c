@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apart from feature.c, because <linux/fs.h> and <sys/mount.h> do not go together. */
+/* Not in feature.c, because one file cannot include both <linux/fs.h> and <sys/mount.h>. */
 #include "feature.h"
 
 #include "fd.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Two files without names, and a block. */
+/* Whether files share blocks: tries it with two files without names, and one block. */
 static bool feature_shares(const char *folder)
 {
 	static const char block[4096] = {1};

@@ -24,7 +24,8 @@ static const struct {
 	{FOLDER_UNSEEN, "unseen"},   {FOLDER_TAKEN, "taken"},
 };
 
-/* STATE/folders; -ENOENT where there is none, and it may not be made. */
+/* Opens STATE/folders: the descriptor, or -errno; -ENOENT: it does not exist, and create is
+ * false. */
 static int notes_open(const char *state, bool create)
 {
 	_cleanup_fd_ int dir = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -38,7 +39,8 @@ static int notes_open(const char *state, bool create)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An object by its number and by when it was made, or where that is not known by its device. */
+/* Names an object by its number and the time when it was made or, if that is not known, its
+ * device. */
 static int notes_mark(const char *path, char between, char into[NOTES_NAME_MAX])
 {
 	struct statx st = {.stx_mask = 0};
@@ -64,7 +66,7 @@ static int notes_name(const char *path, const char *word, char into[NOTES_NAME_M
 	return r;
 }
 
-/* What cannot be read counts as said. */
+/* What we cannot read counts as noted. */
 static bool notes_has(int dir, const char *path, const char *word)
 {
 	char name[NOTES_NAME_MAX];
@@ -76,7 +78,7 @@ static bool notes_has(int dir, const char *path, const char *word)
 	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Whether the word is said of a folder around it. */
+/* Whether a folder around it has this note. */
 static bool notes_has_around(int dir, const char *path, const char *word)
 {
 	char above[PATH_MAX];
@@ -92,7 +94,7 @@ static bool notes_has_around(int dir, const char *path, const char *word)
 	return false;
 }
 
-/* Those of the words that `has` finds. */
+/* The notes for whose words `has` says true. */
 static unsigned int notes_all(const char *state, const char *path,
 			      bool (*has)(int dir, const char *path, const char *word))
 {
@@ -115,7 +117,7 @@ unsigned int folder_notes_around(const char *state, const char *path)
 	return notes_all(state, path, notes_has_around);
 }
 
-/* "INODE MARK PATH" of a folder's .git. */
+/* Puts "INODE MARK PATH" of a folder's .git. */
 static int notes_say_git(const char *top, struct buf *into)
 {
 	char git[PATH_MAX], mark[NOTES_NAME_MAX];
@@ -141,7 +143,7 @@ static bool notes_is_users(int dir, const char *top)
 		return false;
 	if (str_equal(buf_str(&said), buf_str(&is)))
 		return true;
-	/* Who moved it was the user, where no session could. */
+	/* It was moved.  No session could do that, so the user did. */
 	size_t mark = strlen(buf_str(&is)) - strlen(top);
 
 	return !around && strncmp(buf_str(&said), buf_str(&is), mark) == 0;
@@ -161,7 +163,7 @@ static int notes_complain(const char *path, int code, struct error *e)
 	return error_sys(e, code, "cannot write down what is known of %s", path);
 }
 
-/* Opened to write, by one at a time. */
+/* Opens the notes to write, for one process at a time: the locked descriptor, or -errno. */
 static int notes_take(const char *state)
 {
 	_cleanup_fd_ int dir = notes_open(state, true);

@@ -2,8 +2,8 @@
 /*
  * Gathers the facts, in the order in which they build on one another: the user, what is private,
  * what is bawn's own, the workspace, the system, tools, sockets.  host_user.c, host_private.c,
- * host_workspace.c, host_system.c, host_tools.c and host_sockets.c know where to look; bawn's own
- * folders and what a policy names are looked up here.
+ * host_workspace.c, host_system.c, host_tools.c and host_sockets.c know where to look; this file
+ * looks up bawn's own folders and what a policy names.
  */
 #include "host_parts.h"
 
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As a policy means it: absolute. */
+/* The absolute path that a policy means. */
 static const char *host_path_meant(const struct host *h, const char *written, struct arena *arena)
 {
 	const char *path = written;
@@ -31,7 +31,7 @@ static const char *host_path_meant(const struct host *h, const char *written, st
 	return path;
 }
 
-/* The folder that is shown and has the path in it, by its letters; NULL: there is none. */
+/* The folder that the box sees and that has the path in it, by its letters; NULL: there is none. */
 static const struct host_object *host_shown_over(const struct host *h, const char *path)
 {
 	const struct host_list *lists[] = {&h->named, &h->tools, &h->programs, &h->etc};
@@ -60,7 +60,7 @@ int host_name_within(struct host *h, const char *written, struct arena *arena, s
 
 	if (!over || !over->path)
 		return 0;
-	/* Links of the folder's own lead anywhere; those that lead out are not followed. */
+	/* Links in the folder lead anywhere; we do not follow those that lead out. */
 	_cleanup_fd_ int folder = open_no_links(over->path, O_PATH | O_DIRECTORY);
 	const char *rest = path + strlen(over->path);
 	_cleanup_fd_ int fd =
@@ -96,7 +96,7 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
 	return 0;
 }
 
-/* Where a path leads, also where nothing is there yet; NULL: no memory. */
+/* Where a path leads, also when nothing is there yet; NULL: no memory. */
 static const char *host_leads_to(const char *path, struct arena *arena)
 {
 	struct host_object ahead;
@@ -111,8 +111,8 @@ static int host_guard(struct host *h, const char *dir, struct arena *arena)
 	struct host_object object = {.name = dir, .path = dir, .is_dir = true};
 	struct host_object found = object;
 
-	/* By its name, and when a link leads there, by where it leads as well; also where nothing
-	 * is there yet: a session would make it. */
+	/* By its name and, when a link leads there, by where it leads as well; also when nothing is
+	 * there yet: a session would make it. */
 	if (host_look(dir, arena, &found) == 0)
 		object = found;
 	else
@@ -124,8 +124,8 @@ static int host_guard(struct host *h, const char *dir, struct arena *arena)
 	return r < 0 ? r : host_know(h, object.path, arena);
 }
 
-/* The user's configuration may be a link that leads to nothing yet.  One that leads to something
- * is read, and prepare.c guards that (host_guard_file). */
+/* The user's configuration may be a link that leads to nothing yet.  If it leads to something,
+ * prepare.c reads and guards that (host_guard_file). */
 static int host_guard_config(struct host *h, struct arena *arena)
 {
 	const char *name = arena_printf(arena, "%s/config.yaml", h->config_dir);
@@ -150,7 +150,7 @@ static int host_find_guarded(struct host *h, struct arena *arena)
 		r = dirs[i] ? host_guard(h, dirs[i], arena) : 0;
 	if (r == 0)
 		r = host_guard_config(h, arena);
-	/* Those of another home are there as well, whatever HOME says now. */
+	/* The ones in another home exist as well, whatever HOME says now. */
 	for (size_t i = 1; r == 0 && i < h->homes.count; i++)
 		for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(usual); n++) {
 			const char *dir =
@@ -161,8 +161,7 @@ static int host_find_guarded(struct host *h, struct arena *arena)
 	return r < 0 ? r : host_add_again(h, &h->guarded, 0, true, arena);
 }
 
-/* Where bawn's own programs lie, as far as they are this user's: who writes them is bawn the next
- * time. */
+/* Finds bawn's own programs if they are this user's: who writes them is bawn the next time. */
 static int host_find_self(struct host *h, struct arena *arena)
 {
 	char file[PATH_MAX];
@@ -217,7 +216,7 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 
 	if (r < 0)
 		return r;
-	/* What is private is known before anything is looked at. */
+	/* First what is private, before we look at anything else. */
 	host_read_names(h.home, &names);
 	r = host_find_private(&h, &names, arena);
 	if (r == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where mounts show a thing a second time: a bind mount of it, of what lies above it, or of a part
- * of it.  What is private is judged by name, so each such thing is listed under every name that the
- * table of mounts gives it.  A mount of a part of it is as private as the whole; but of a home,
- * whose parts are judged one by one.  host_known.c knows the rest, but for second names of files,
- * which host_private.c looks for.
+ * Where mounts show a thing a second time: a bind mount of it, of a folder above it, or of a part
+ * of it.  We judge by name what is private, so we list each such thing under every name that the
+ * table of mounts gives it.  A mount of a part is as private as the whole; except of a home, whose
+ * parts we judge one by one.  host_known.c knows the rest, except second names of files, which
+ * host_private.c looks for.
  */
 #include "host_parts.h"
 
@@ -15,7 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* 0 when it cannot be told. */
+/* The number of the mount that path is on; 0: unknown. */
 static uint64_t host_mount_id(const char *path)
 {
 	struct statx st;
@@ -26,7 +26,8 @@ static uint64_t host_mount_id(const char *path)
 	return st.stx_mnt_id;
 }
 
-/* Of filesystems that are mounted more than once; the others have one name for everything. */
+/* Keeps the mounts of filesystems that are mounted more than once; the others have one name for
+ * everything. */
 static int host_keep_mounts(struct host *h, struct mountinfo *all, size_t count,
 			    struct arena *arena)
 {
@@ -39,7 +40,8 @@ static int host_keep_mounts(struct host *h, struct mountinfo *all, size_t count,
 			again = n != i && all[n].device == all[i].device;
 		if (again)
 			all[kept++] = all[i];
-		/* What was moved down is looked at no more: it is the same device's. */
+		/* An entry before this one was copied down itself, or its device is unique: so we
+		 * may overwrite it. */
 	}
 	h->mounts = kept ? arena_alloc(arena, kept * sizeof(*h->mounts)) : NULL;
 	if (kept && !h->mounts)
@@ -68,13 +70,13 @@ int host_find_mounts(struct host *h, struct arena *arena)
 	return host_keep_mounts(h, all, count, arena);
 }
 
-/* What follows above in path, which lies beneath it or is it. */
+/* What follows above in path; path is above or beneath it. */
 static const char *host_rest(const char *path, const char *above)
 {
 	return path + (str_equal(above, "/") ? 0 : strlen(above));
 }
 
-/* above and rest as one path. */
+/* Joins above and rest to one path. */
 static const char *host_join(const char *above, const char *rest, struct arena *arena)
 {
 	bool top = str_equal(above, "/");
@@ -84,7 +86,8 @@ static const char *host_join(const char *above, const char *rest, struct arena *
 	return arena_printf(arena, "%s%s", top ? "" : above, rest);
 }
 
-/* For the same reason: what is a part of the workspace may be a name of what is hidden as well. */
+/* Whether the list has path for the same reason: a part of the workspace may also be a name of
+ * something hidden. */
 static bool host_has_path(const struct host_list *list, const char *path, const char *origin)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -98,7 +101,7 @@ static bool host_has_path(const struct host_list *list, const char *path, const 
 	return false;
 }
 
-/* The name that mount e gives to what lies at `where` in its filesystem; NULL: none. */
+/* The name that mount e gives to what is at `where` in its filesystem; NULL: none. */
 static const char *host_name_by(const struct mountinfo *e, const char *where,
 				const struct host_object *o, bool parts, struct arena *arena)
 {
@@ -117,7 +120,8 @@ static const char *host_name_by(const struct mountinfo *e, const char *where,
 	return e->point;
 }
 
-/* By all mounts but `on`, through which it is known, of what lies at `where` in that filesystem. */
+/* Adds the names that all other mounts than `on` give to what is at `where` in that filesystem.  We
+ * know it through `on`. */
 static int host_add_names_by(const struct host *h, struct host_list *into,
 			     const struct host_object *o, const struct mountinfo *on,
 			     const char *where, bool parts, struct arena *arena)
@@ -142,7 +146,7 @@ static int host_add_names_by(const struct host *h, struct host_list *into,
 	return where ? 0 : -ENOMEM;
 }
 
-/* What is mounted in it is a part of it, which may be mounted elsewhere, too. */
+/* Adds the names of mounts in it: each is a part of it, which may be mounted elsewhere, too. */
 static int host_add_inner(const struct host *h, struct host_list *into, const struct host_object *o,
 			  struct arena *arena)
 {
@@ -186,12 +190,12 @@ int host_add_again(struct host *h, struct host_list *list, size_t from, bool par
 	size_t count = list->count;
 	int r = 0;
 
-	/* The usual machine has nothing mounted twice: then nothing is asked. */
+	/* On most machines nothing is mounted twice: then we ask nothing. */
 	for (size_t i = h->mount_count ? from : count; r == 0 && i < count; i++) {
 		struct host_object o = list->items[i];
 		struct stat st;
 
-		/* A folder of ours that is not there yet has no other name. */
+		/* A folder of ours that does not exist yet has no other name. */
 		if (!o.path || stat(o.path, &st) < 0)
 			continue;
 		o.dev = st.st_dev;
@@ -201,7 +205,7 @@ int host_add_again(struct host *h, struct host_list *list, size_t from, bool par
 	return r;
 }
 
-/* The part of a path that is there already; its length. */
+/* Finds the part of a path that exists already: its length. */
 static size_t host_is_there(const char *path, struct arena *arena, struct host_object *ret)
 {
 	struct stat st;
@@ -219,7 +223,8 @@ static size_t host_is_there(const char *path, struct arena *arena, struct host_o
 	return 0;
 }
 
-/* Where what is not there yet will show as well, once it is made: in other names of its folder. */
+/* Adds where something that does not exist yet will show, once it is made: in other names of its
+ * folder. */
 static int host_find_again_late(const struct host *h, const char *path, const char *origin,
 				struct host_list *into, struct arena *arena)
 {

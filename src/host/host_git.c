@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The git repository that a folder belongs to.  Where nobody names the workspace it is the top of
- * the repository around the current folder: git works there.  Where the repository lies outside of
- * the workspace nevertheless (a folder of one that was named, a submodule, a linked worktree), the
- * box does not show it, git does not work, and whoever starts the box is told.
+ * The git repository that a folder belongs to.  When the user does not name the workspace, it is
+ * the top of the repository around the current folder: git works there.  The repository may still
+ * be outside of the workspace (the user named a folder of one, a submodule, a linked worktree).
+ * Then the box does not show it, git does not work, and the start says so.
  *
- * The files that lead there may be anybody's: another folder is named only when it leads back, or
- * lies around the workspace.
+ * Anybody may have written the files that lead there: we name another folder only when it leads
+ * back, or is around the workspace.
  */
 #include "host_parts.h"
 
@@ -30,7 +30,7 @@ const struct host_git_name host_git_keys[HOST_GIT_KEY_COUNT] = {
 				      "GIT_COMMITTER_EMAIL"},
 };
 
-/* The path that a small file of git's says behind `lead`, resolved; NULL: it says none. */
+/* The path that a small file of git gives after `lead`, resolved; NULL: none. */
 static const char *git_leads(const char *dir, const char *file, const char *lead,
 			     struct arena *arena)
 {
@@ -60,7 +60,7 @@ static bool git_has(const char *dir, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-/* The workspace's .git is a file: where its repository is, when that lies outside. */
+/* The workspace's .git is a file: finds its repository when that is outside. */
 static void git_find_linked(struct host *h, const char *gitdir, struct arena *arena)
 {
 	const char *common = git_leads(gitdir, "commondir", "", arena);
@@ -77,7 +77,8 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 		h->git_dir = h->git_top ? gitdir : common;
 }
 
-/* Whether anything is there by this name, wherever it leads: then the folder is one by itself. */
+/* Whether anything has this name there, wherever it leads: then the folder is a workspace by
+ * itself. */
 static bool git_names(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
@@ -104,8 +105,9 @@ bool host_has_repository(const struct host *h, const char *top, struct arena *ar
 }
 
 /*
- * What a session did makes no later one wider.  The repository is taken where it is the user's own,
- * or lies in one that is, and no folder between was a workspace by itself, as far as anybody saw.
+ * Nothing that a session did gives a later one a larger workspace.  We take the repository if it is
+ * the user's own, or in one that is, and no folder between was a workspace by itself, as far as
+ * anybody saw.
  */
 const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct arena *arena)
 {
@@ -121,7 +123,8 @@ const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct 
 		struct error ignored = ERROR_INIT;
 		struct stat st;
 
-		/* A folder with a policy of its own is a workspace of its own: it is read there. */
+		/* A folder with its own policy is a workspace of its own: the policy is read
+		 * there. */
 		if (git_names(top, ".bawn.yaml"))
 			break;
 		notes |= folder_notes(h->state_dir, top) & (FOLDER_OWN | FOLDER_ALONE);
@@ -163,7 +166,7 @@ void host_find_git(struct host *h, struct arena *arena)
 		struct error ignored = ERROR_INIT;
 
 		top = arena_strn(arena, top, (size_t)(slash - top));
-		/* A home can be a repository, and is nobody's workspace. */
+		/* A home can be a repository, but never a workspace. */
 		if (!top || host_check_workspace(h, top, &ignored) < 0)
 			return;
 		linked = git_leads(top, ".git", "gitdir:", arena);

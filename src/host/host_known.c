@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One folder can have several names without any link: a bind mount, a volume that is mounted twice,
- * the top level of a btrfs.  Homes, private places and bawn's own folders are judged by name; so
- * they, and every folder above them, are known by device and inode as well, and whatever is the
- * same folder, or lies beneath it, is called by the name that is judged.
+ * the top level of a btrfs.  We judge homes, private places and bawn's own folders by name.  So we
+ * know them, and every folder above them, by device and inode as well; whatever is the same folder,
+ * or beneath it, gets the name that we judge.
  */
 #include "host_parts.h"
 
@@ -35,7 +35,7 @@ static const char *host_above(const char *path, struct arena *arena)
 
 int host_know(struct host *h, const char *path, struct arena *arena)
 {
-	/* What is known has all that lies above it known. */
+	/* When a folder is known, all folders above it are known. */
 	for (const char *at = path; at && !host_known_by_path(h, at); at = host_above(at, arena)) {
 		struct stat st;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at one thing by name, and keeping it by identity in a list.  All files of host_*.c that
- * know where to look use this; it knows no place itself.
+ * Looks at one thing by name, and keeps it by identity in a list.  All files of host_*.c that know
+ * where to look use this; it knows no place itself.
  */
 #include "host_parts.h"
 
@@ -20,7 +20,8 @@ int host_list_add(struct host_list *list, struct arena *arena, const struct host
 {
 	size_t n = list->count;
 
-	/* Full at each power of two from the first size on: no capacity to carry along. */
+	/* It is full at each power of two from the first size on: so we need no field for the
+	 * capacity. */
 	if (n == 0 || (n >= HOST_LIST_FIRST && (n & (n - 1)) == 0)) {
 		size_t room = n == 0 ? HOST_LIST_FIRST : 2 * n;
 		struct host_object *items = arena_alloc(arena, room * sizeof(*items));
@@ -74,7 +75,7 @@ int host_path_of(int fd, struct arena *arena, const char **ret_path)
 	if (n == 0 || (size_t)n >= sizeof(text))
 		return -ENAMETOOLONG;
 	text[n] = '\0';
-	/* "(unreachable)/..." is no path here; neither is one with a name that says nothing. */
+	/* "(unreachable)/..." is no path here; neither is one that is not normal. */
 	if (!str_path_is_normal(text))
 		return -ENOENT;
 	*ret_path = arena_strn(arena, text, (size_t)n);
@@ -101,7 +102,7 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 	object.name = host_tidy(path, arena, &plain);
 	if (!object.name)
 		return -ENOMEM;
-	/* Without a link on the way, the name is the path: one call for what is usual. */
+	/* Without a link on the way, the name is the path: one call is enough for most. */
 	_cleanup_fd_ int fd = plain ? open_no_links(object.name, O_PATH) : -ELOOP;
 
 	object.path = object.name;
@@ -131,7 +132,8 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 	return 0;
 }
 
-/* Takes the first part of rest away; its length.  Slashes and dots that say nothing go with it. */
+/* Copies the first part of rest and moves rest behind it: its length.  It also skips slashes and
+ * single dots. */
 static size_t host_next_part(const char **rest, char part[NAME_MAX + 1])
 {
 	size_t len = 0;
@@ -150,7 +152,7 @@ static size_t host_next_part(const char **rest, char part[NAME_MAX + 1])
 	return len;
 }
 
-/* What a walk by links comes through, for who wants to know; NULL: nobody does. */
+/* Collects what a walk through links comes through; NULL: the caller does not want that. */
 struct host_way {
 	struct host_list *list;
 	struct arena *arena;
@@ -166,8 +168,8 @@ static void host_way_note(struct host_way *way, const char *path)
 		way->failed = true;
 }
 
-/* Where a path leads, as far as there is anything, and what of it is missing behind that.  False:
- * nowhere. */
+/* Follows a path as far as things exist (done), and says what is missing after that (rest).  False:
+ * it leads nowhere. */
 static bool host_walk(const char *path, char done[PATH_MAX], char rest[PATH_MAX],
 		      struct host_way *way)
 {
@@ -226,7 +228,7 @@ int host_look_ahead(const char *path, struct arena *arena, struct host_object *r
 	if (!name)
 		return -ENOMEM;
 	*ret_object = (struct host_object){.name = whole ? host_tidy(whole, arena, &plain) : NULL};
-	/* Nobody knows what ".." is in what is not there. */
+	/* Nobody knows what ".." is in something that does not exist. */
 	if (ret_object->name && !plain)
 		ret_object->name = name;
 	if (!ret_object->name || !str_equal(ret_object->name, name))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A glance at three folders of the home.  Some hundred places are asked about
- * at every start and few of them exist: reading the names once is cheaper than
- * asking the kernel for each.
+ * Reads the names in three folders of the home.  Every start asks about some hundred places, and
+ * few of them exist: reading the names once is cheaper than asking the kernel for each.
  */
 #include "host_parts.h"
 
@@ -32,7 +31,7 @@ static void host_read_one(const char *path, struct host_names *ret_names)
 
 	memset(ret_names, 0, sizeof(*ret_names));
 	if (fd < 0) {
-		/* One that may be searched and not listed hides nothing. */
+		/* If we may not list a folder, every name may be there. */
 		ret_names->partly = errno != ENOENT;
 		return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which folders are never a workspace, because everything in them would be the agent's to read and
- * write: the root, the home, what holds the home, places of the system, private places, and bawn's
- * own folders.
+ * Which folders are never a workspace, because the agent could read and write everything in them:
+ * the root, the home, folders around the home, places of the system, private places, and bawn's own
+ * folders.
  */
 #include "host_parts.h"
 
@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *path;
-	bool below; /* nothing beneath it either */
+	bool below; /* neither is anything beneath it */
 } host_not_workspace[] = {
 	{"/", false},
 	{"/bin", true},

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private places of a home: where keys, tokens, sessions, histories and
- * mail are kept.  The box shows none of the home anyway; the table says which
- * folders can never become a tool or a workspace, what deserves a warning when
- * the user names it, and what `explain` lists as hidden.
+ * The private places of a home: where keys, tokens, sessions, histories and mail are kept.  The box
+ * shows none of the home anyway; the table says which folders can never become a tool or a
+ * workspace, when we warn because the user names one, and what `explain` lists as hidden.
  *
- * A file that has several links may have one of them in a private folder: only then the private
- * folders are looked through, as far as that goes quickly.
+ * A file with several hard links may have one of them in a private folder: only then we look
+ * through the private folders, as far as that is quick.
  */
 #include "host_parts.h"
 
@@ -62,7 +61,7 @@ static const char *const host_private_home[] = {
 	".pgpass",
 	".pypirc",
 	".yarnrc.yml",
-	/* agents: their logins and what was said to them */
+	/* agents: their logins and what the user said to them */
 	".aider",
 	".claude",
 	".claude.json",
@@ -94,7 +93,7 @@ static const char *const host_private_home[] = {
 	".thunderbird",
 	"Mail",
 	"Maildir",
-	/* where the system keeps a user's application data whole */
+	/* where the system keeps all application data of a user */
 	".var",
 	"snap",
 };
@@ -169,7 +168,7 @@ static const struct {
 	{".cache", host_private_cache, BAWN_ARRAY_SIZE(host_private_cache)},
 };
 
-/* What of path follows dir, "" when they are the same; NULL when path is elsewhere. */
+/* What follows dir in path, "" when they are the same; NULL when path is elsewhere. */
 static const char *host_below(const char *path, const char *dir)
 {
 	const char *rest = *dir ? str_after(path, dir) : path;
@@ -179,7 +178,7 @@ static const char *host_below(const char *path, const char *dir)
 	return rest + (rest[0] == '/');
 }
 
-/* in: path is a private place or lies in one; else: one lies in path. */
+/* in: whether path is a private place or is in one; else: whether one is in path. */
 static bool host_private_match(const char *home, const char *path, bool in)
 {
 	if (!str_path_beneath(path, home)) {
@@ -192,7 +191,7 @@ static bool host_private_match(const char *home, const char *path, bool in)
 	for (size_t g = 0; g < BAWN_ARRAY_SIZE(host_private); g++) {
 		const char *tail = host_below(rest, host_private[g].dir);
 
-		/* The folder of the group, or one above it, holds all that the group names. */
+		/* The folder of the group, or one above it, has all that the group names in it. */
 		if (!tail || tail[0] == '\0') {
 			if (!in && host_below(host_private[g].dir, rest))
 				return true;
@@ -248,7 +247,7 @@ static int host_add_private(struct host *h, const char *home, const char *dir, c
 				      .ino = st.st_ino,
 				      .is_dir = S_ISDIR(st.st_mode),
 				      .is_file = S_ISREG(st.st_mode)};
-	/* A link: where it leads is as private. */
+	/* It is a link: what it leads to is private, too. */
 	if (S_ISLNK(st.st_mode) && host_look(path, arena, &object) < 0)
 		return 0;
 	object.origin = "private place";
@@ -288,7 +287,7 @@ int host_find_private(struct host *h, const struct host_home_names *names, struc
 	return r < 0 ? r : host_add_again(h, &h->private_places, 0, true, arena);
 }
 
-/* The name in this folder, or beneath it, of a file; NULL when there is none. */
+/* The name of a file in this folder, or beneath it; NULL when there is none. */
 static const char *host_linked_in(const char *folder, const struct stat *file, int depth,
 				  size_t *left, struct arena *arena)
 {

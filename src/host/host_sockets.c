@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets of the host that stand in its file tree, as the kernel lists them.
- * A server answers through a read-only view of its folder, and no rule of this
- * kernel's Landlock stops that.  The recorder makes every connection to a path
- * itself, to the box's own sockets alone (src/recorder/watch_connect.h); what can
- * be found by name is covered besides, since a datagram needs no connection.
- * One that is made later, was moved, or is bound by a relative name is not found.
+ * Sockets of the host that are in its file tree, as the kernel lists them.  A server answers
+ * through a read-only view of its folder, and this kernel's Landlock cannot stop that.  The
+ * recorder makes every connection to a path itself, and only to the box's own sockets
+ * (src/recorder/watch_connect.h).  Here we also cover those that we find by name, because a
+ * datagram needs no connection.  We do not find one that is made later, was moved, or is bound by a
+ * relative name.
  */
 #include "host_parts.h"
 
@@ -17,7 +17,7 @@
 
 enum { HOST_SOCKETS_MAX = 1024, HOST_SOCKETS_BYTES = 4 << 20 };
 
-/* Never shown, so of no interest; most sockets are here. */
+/* The box never sees these; most sockets are here. */
 static const char *const host_sockets_elsewhere[] = {"/run", "/var/run", "/dev", "/proc"};
 
 static bool host_socket_counts(const struct host *h, const char *path)
@@ -32,7 +32,7 @@ static bool host_socket_counts(const struct host *h, const char *path)
 	return h->sockets.count < HOST_SOCKETS_MAX;
 }
 
-/* Where the name leads, if a socket is still there. */
+/* Adds what the name leads to, if a socket is still there. */
 static int host_add_socket(struct host *h, const char *name, struct arena *arena)
 {
 	struct host_object o;
@@ -49,7 +49,7 @@ int host_find_sockets(struct host *h, struct arena *arena)
 {
 	_cleanup_buf_ struct buf table = BUF_INIT(HOST_SOCKETS_BYTES);
 
-	/* A table that is too long is read as far as it goes. */
+	/* If the table is too long, we read as much as fits. */
 	(void)fd_read_file_at(AT_FDCWD, "/proc/net/unix", &table);
 	for (char *line = table.ptr; line && *line;) {
 		char *end = strchr(line, '\n');

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of the system is shown: its program directories whole, and of /etc the
- * few things without which ordinary programs fail or look foreign.
+ * What the box sees of the system: all of its program directories, and of /etc the few things
+ * without which ordinary programs fail or look foreign.
  *
- * Each entry of /etc that is no link costs a mount at every start, so what
- * programs do without is not here.  Never here: anything that names other users
- * or hosts, keys (ssl/private), or configuration that often carries a password
- * (npmrc, pip.conf, apt/auth.conf, wgetrc).
+ * Each entry of /etc that is no link costs a mount at every start, so what programs do not need is
+ * not here.  Never here: anything that names other users or hosts, keys (ssl/private), or
+ * configuration that often has a password (npmrc, pip.conf, apt/auth.conf, wgetrc).
  */
 #include "host_parts.h"
 
@@ -27,7 +26,7 @@ static const char *const host_etc_names[] = {
 	"ld.so.cache",
 	"ld.so.conf",
 	"ld.so.conf.d",
-	/* whom TLS trusts; never the private keys beside it */
+	/* the authorities that TLS trusts; never the private keys beside them */
 	"ssl/certs",
 	"ssl/cert.pem",
 	"ssl/openssl.cnf",
@@ -38,7 +37,7 @@ static const char *const host_etc_names[] = {
 	"pki/tls/certs",
 	"pki/tls/cert.pem",
 	"pki/tls/openssl.cnf",
-	/* what this system is, and when */
+	/* what this system is, and its time zone */
 	"os-release",
 	"lsb-release",
 	"localtime",
@@ -51,14 +50,14 @@ static const char *const host_etc_names[] = {
 	"profile.d",
 	"zsh",
 	"zshrc",
-	/* how names are looked up: asked for by every program that does */
+	/* how names are looked up: every program that does reads these */
 	"gai.conf",
 	"host.conf",
-	/* names that are numbers elsewhere */
+	/* names for numbers */
 	"mime.types",
 	"protocols",
 	"services",
-	/* single tools that stop or complain without it */
+	/* single tools that stop or complain without these */
 	"chromium.d",
 	"fonts",
 	"gitconfig",
@@ -73,7 +72,7 @@ static const char *const host_etc_names[] = {
 
 enum { HOST_JVM_MAX = 64 };
 
-/* A link into what is shown anyway stays a link, which costs no mount. */
+/* A link into something that the box sees anyway stays a link, which costs no mount. */
 static bool host_link_holds(const char *text)
 {
 	static const char *const into[] = {
@@ -93,7 +92,7 @@ static int host_add_system(struct host_list *list, const char *path, struct aren
 
 	if (!name)
 		return -ENOMEM;
-	/* One call for what is usual.  Identity is left out: nobody but root can change it. */
+	/* One call is enough for most.  We leave out the identity: only root can change these. */
 	if (lstat(path, &st) < 0)
 		return 0;
 	object.is_dir = S_ISDIR(st.st_mode);
@@ -103,7 +102,7 @@ static int host_add_system(struct host_list *list, const char *path, struct aren
 		if (!object.link)
 			return 0;
 	}
-	/* Where else it leads, or whether a folder on the way is a link, takes a closer look. */
+	/* If it leads elsewhere, or a folder on the way may be a link, we look closer. */
 	if (object.link ? !host_link_holds(object.link) : strrchr(path, '/') - path > 4) {
 		int r = host_look(path, arena, &object);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's own tools: what PATH really names, the folders of the usual
- * version managers where they exist, and what the links of ~/.local/bin lead
- * to.  Each is shown read-only at its own place, the outermost folder only.
+ * The user's own tools: what PATH really names, the folders of the usual version managers if they
+ * exist, and what the links of ~/.local/bin lead to.  The box sees each read-only at its own place,
+ * the outermost folder only.
  *
- * Never shown as a tool, whatever PATH or a link says: the home or what holds
- * it, a private place or anything in or around one, bawn's own folders, a place
- * of the system that is not programs.  A link is followed only where the user
- * keeps it: in a project, an agent of an earlier session may have put it there
- * to have something mounted in the next.
+ * Never shown as a tool, whatever PATH or a link says: the home or a folder around it, a private
+ * place or anything in or around one, bawn's own folders, a place of the system that is not
+ * programs.  We follow a link only where the user keeps it: in a project, an agent of an earlier
+ * session may have put it there to have something mounted in the next.
  */
 #include "host_parts.h"
 
@@ -23,14 +22,14 @@
 enum { HOST_TOOLS_MAX = 128, HOST_BIN_MAX = 512 };
 
 /*
- * variable: where the user says it is.  place: where it is otherwise, in the home unless it
- * begins with '/'.  part: the folder of it that is shown, when the rest is not ours to show.
+ * variable: where the user says it is.  place: where it is otherwise, in the home unless it begins
+ * with '/'.  part: the folder of it that the box sees, when it must not see the rest.
  */
 static const struct host_manager {
 	const char *variable, *place, *part;
 } host_managers[] = {
 	{NULL, ".local/bin", ""},
-	{NULL, ".local/lib", ""}, /* what pip --user and npm put behind .local/bin */
+	{NULL, ".local/lib", ""}, /* what pip --user and npm use for .local/bin */
 	{NULL, "bin", ""},
 	{"ASDF_DATA_DIR", ".asdf", ""},
 	{"ASDF_DIR", NULL, ""},
@@ -91,11 +90,12 @@ static const struct host_manager {
 	{"VOLTA_HOME", ".volta", ""},
 };
 
-/* What a Python environment consists of; a project may be one, and keep other things beside it. */
+/* The parts of a Python environment; a project may be one, and have other things beside them. */
 static const char *const host_python_parts[] = {"bin",   "include", "lib",
 						"lib64", "share",   "pyvenv.cfg"};
 
-/* name lies beneath what is shown already: the system, the workspace, an outer tool. */
+/* Whether name is beneath something that the box sees already: the system, the workspace, an outer
+ * tool. */
 static bool host_is_shown(const struct host *h, const char *name)
 {
 	if (str_path_beneath(name, h->workspace.path))
@@ -109,7 +109,7 @@ static bool host_is_shown(const struct host *h, const char *name)
 	return false;
 }
 
-/* The first folder of name below the home is ~/.something, or name is right in the home. */
+/* Whether the first folder of name below the home is ~/.something, or name is right in the home. */
 static bool host_is_users_own(const struct host *h, const char *name)
 {
 	const char *rest = name + strlen(h->home);
@@ -134,7 +134,7 @@ static const char *host_tool_refusal_of(const struct host *h, const char *path)
 	return NULL;
 }
 
-/* Why object must not be shown as a tool; NULL when it may. */
+/* Why the box must not see object as a tool; NULL when it may. */
 static const char *host_tool_refusal(const struct host *h, const struct host_object *object)
 {
 	const char *why = host_tool_refusal_of(h, object->name);
@@ -163,7 +163,7 @@ static int host_leave_out(struct host *h, const struct host_object *object, cons
 	return host_list_add(&h->left_out, arena, &left);
 }
 
-/* Adds a folder that was looked at, and drops those that now lie within it. */
+/* Adds a folder that we looked at, and drops those that are now within it. */
 static int host_add_tool(struct host *h, const struct host_object *looked, struct arena *arena)
 {
 	struct host_object known = *looked;
@@ -174,7 +174,7 @@ static int host_add_tool(struct host *h, const struct host_object *looked, struc
 	    h->tools.count >= HOST_TOOLS_MAX)
 		return 0;
 	const char *why = host_tool_refusal(h, object);
-	/* Where it leads may be shown anyway: then PATH can name that instead. */
+	/* The box may see what it leads to anyway: then PATH can name that instead. */
 	if (why && host_is_shown(h, object->path))
 		return 0;
 	if (why)
@@ -185,7 +185,8 @@ static int host_add_tool(struct host *h, const struct host_object *looked, struc
 		if (!str_path_beneath(h->tools.items[i].name, object->name))
 			h->tools.items[kept++] = h->tools.items[i];
 	if (kept < h->tools.count) {
-		/* A shorter list has room where one was dropped; host_list_add counts on powers. */
+		/* When one was dropped, the list has room; host_list_add relies on powers of
+		 * two. */
 		h->tools.items[kept] = *object;
 		h->tools.count = kept + 1;
 		return 0;
@@ -193,7 +194,7 @@ static int host_add_tool(struct host *h, const struct host_object *looked, struc
 	return host_list_add(&h->tools, arena, object);
 }
 
-/* May be a file: one program, or what one needs. */
+/* Looks at a path and adds it.  It may be a file: one program, or something that one needs. */
 static int host_try_tool(struct host *h, const char *path, const char *origin, struct arena *arena)
 {
 	struct host_object object;
@@ -216,7 +217,7 @@ static int host_find_manager(struct host *h, const struct host_manager *m,
 	const char *slash = *m->part ? "/" : "";
 
 	if (value && value[0] == '/') {
-		/* GOPATH is a list; its first folder is where programs are put. */
+		/* GOPATH is a list; programs go into its first folder. */
 		int len = (int)strcspn(value, ":");
 
 		value = arena_printf(arena, "%.*s%s%s", len, value, slash, m->part);
@@ -235,7 +236,7 @@ static int host_find_manager(struct host *h, const struct host_manager *m,
 	return host_try_tool(h, arena_printf(arena, "%s%s", h->home, origin + 1), origin, arena);
 }
 
-/* path/../name exists. */
+/* Whether path/../name exists. */
 static bool host_has_beside(const char *path, const char *name)
 {
 	char beside[4096];
@@ -257,7 +258,7 @@ static char *host_parent(const char *path, struct arena *arena)
 	return arena_strn(arena, path, (size_t)(strrchr(path, '/') - path));
 }
 
-/* An environment, of which its own parts are shown; one of conda is never a project. */
+/* Adds the parts of an environment; one of conda as a whole, because it is never a project. */
 static int host_try_python(struct host *h, const char *env, const char *origin, struct arena *arena)
 {
 	char *marker = env ? arena_printf(arena, "%s/pyvenv.cfg", env) : NULL;
@@ -291,7 +292,8 @@ static int host_find_path_entry(struct host *h, const char *entry, struct arena 
 {
 	struct host_object object = {.name = NULL};
 
-	/* "", "." and the like mean the current folder, which a box must not run from unasked. */
+	/* "", "." and the like mean the current folder: a box must not run programs from it
+	 * unasked. */
 	if (entry[0] != '/')
 		return 0;
 	entry = host_rehome(h, entry, arena);
@@ -300,7 +302,7 @@ static int host_find_path_entry(struct host *h, const char *entry, struct arena 
 	for (size_t i = 0; i < h->search.count; i++)
 		if (str_equal(h->search.items[i].name, entry))
 			return 0;
-	/* What is shown already needs to be there, and no more. */
+	/* If the box sees it already, it only has to exist. */
 	bool shown = str_path_is_normal(entry) && host_is_shown(h, entry);
 	struct stat st;
 	int r = 0;
@@ -341,7 +343,7 @@ static int host_find_path(struct host *h, struct arena *arena)
 	return r;
 }
 
-/* dir/text with "." and ".." taken away by name: dir has no links. */
+/* dir/text without "." and "..", by the letters: dir has no links. */
 static char *host_join(const char *dir, const char *text, struct arena *arena)
 {
 	char *path = arena_printf(arena, "%s/%s", text[0] == '/' ? "" : dir, text);
@@ -367,8 +369,8 @@ static char *host_join(const char *dir, const char *text, struct arena *arena)
 	return path;
 }
 
-/* What must be shown for the program at path to run: its package, its environment, its folder where
- * that is one of programs, else the file. */
+/* What the box must see so that the program at path runs: its package, its environment, its folder
+ * if that has programs, else the file. */
 static char *host_tool_unit(char *path, bool *ret_python, struct arena *arena)
 {
 	char *modules = strstr(path, "/node_modules/");
@@ -400,7 +402,7 @@ static int host_follow_bin_link(struct host *h, const char *bin, const char *nam
 	if (*unit == '\0')
 		return 0;
 	struct host_object object = {.name = unit, .path = unit, .origin = origin};
-	/* Of a file its folder counts: one that lies in the home itself is no tool. */
+	/* For a file its folder counts: a file right in the home is no tool. */
 	const char *folder = unit == path ? host_parent(path, arena) : unit;
 
 	if (!folder)
@@ -412,7 +414,7 @@ static int host_follow_bin_link(struct host *h, const char *bin, const char *nam
 		      : host_try_tool(h, unit, origin, arena);
 }
 
-/* ~/.local/bin/claude -> ~/.local/share/claude/versions/1.2.3 and the like. */
+/* Follows links like ~/.local/bin/claude -> ~/.local/share/claude/versions/1.2.3. */
 static int host_find_bin_links(struct host *h, struct arena *arena)
 {
 	const char *bin = arena_printf(arena, "%s/.local/bin", h->home);
@@ -425,7 +427,7 @@ static int host_find_bin_links(struct host *h, struct arena *arena)
 
 	if (!dir)
 		return 0;
-	/* Where it really is: a ".." of a link in it counts from there. */
+	/* Its real path: a ".." of a link in it counts from there. */
 	r = host_path_of(dirfd(dir), arena, &bin);
 	for (int i = 0; r == 0 && i < HOST_BIN_MAX && (entry = dir_next(dir, NULL)); i++) {
 		char text[4096];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whom this machine trusts: the files with its certificate authorities, and the
- * places where programs look for them.  Asked only for a plan that opens
- * connections.
+ * The authorities that this machine trusts: the files with their certificates, and the places where
+ * programs look for them.  Used only for a plan that opens connections.
  */
 #include "host_parts.h"
 
@@ -10,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Where the distributions have it; what several names lead to is one file. */
+/* Where the distributions have it; several names may lead to one file. */
 static const struct {
 	const char *path, *format;
 } host_trust_places[] = {
@@ -26,7 +25,7 @@ static const struct {
 	{"/usr/bin/google-chrome", "chrome"},
 };
 
-/* What an administrator adds, for the gate to believe and the box to trust. */
+/* What an administrator adds: the gate and the box trust these, too. */
 #define HOST_TRUST_OWN "/etc/bawn/authorities.pem"
 
 static int host_add_trust(struct host *h, const char *path, const char *format, struct arena *arena)
@@ -53,7 +52,7 @@ int host_gather_trust(struct host *h, struct arena *arena, struct error *e)
 				   arena);
 	if (r == 0)
 		r = host_add_trust(h, HOST_TRUST_OWN, "own", arena);
-	/* A Java of the user's own has a store of its own. */
+	/* A Java of the user has its own store. */
 	if (r == 0 && java && java[0] == '/') {
 		const char *store = arena_printf(arena, "%s/lib/security/cacerts", java);
 

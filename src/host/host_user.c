@@ -2,11 +2,10 @@
 /*
  * Who the user is: name, home, shell, and bawn's own two folders.
  *
- * bawn is linked statically, so the name service is not asked: /etc/passwd is
- * read, and where it does not know the user (a directory service), the
- * environment's word is taken.  Name, home and shell end up in the made-up
- * /etc/passwd of the box, so none may hold a character that would begin a new
- * field or line there.
+ * bawn is linked statically and cannot ask the name service: it reads /etc/passwd, and if the user
+ * is not there (a directory service), it uses the environment.  Name, home and shell go into the
+ * made-up /etc/passwd of the box, so none may have a character that would begin a new field or line
+ * there.
  */
 #include "host_parts.h"
 
@@ -25,7 +24,7 @@ struct host_passwd {
 	const char *user, *home, *shell; /* NULL when not found */
 };
 
-/* The field that begins at *at, which moves behind it; fields end in ':' or at end. */
+/* The field that begins at *at, which then moves behind it; fields end in ':' or at end. */
 static struct span host_passwd_field(const char **at, const char *end)
 {
 	const char *start = *at;
@@ -36,7 +35,7 @@ static struct span host_passwd_field(const char **at, const char *end)
 	return (struct span){(const uint8_t *)start, (size_t)(stop - start)};
 }
 
-/* name:password:uid:gid:comment:home:shell */
+/* Reads a line name:password:uid:gid:comment:home:shell; false: it is of another user. */
 static bool host_passwd_line(const char *line, const char *end, uint64_t uid, struct arena *arena,
 			     struct host_passwd *ret)
 {
@@ -63,7 +62,7 @@ static struct host_passwd host_passwd_find(uint64_t uid, struct arena *arena)
 	_cleanup_buf_ struct buf text = BUF_INIT(HOST_PASSWD_MAX);
 	struct host_passwd found = {NULL, NULL, NULL};
 
-	/* What cannot be read says nothing: there is the environment. */
+	/* If we cannot read it, we use the environment. */
 	if (fd_read_file_at(AT_FDCWD, "/etc/passwd", &text) < 0)
 		return found;
 	const char *at = buf_str(&text);
@@ -89,7 +88,7 @@ static bool host_user_is_plain(const char *name)
 	return len > 0 && len <= HOST_USER_MAX && name[0] != '-' && strspn(name, plain) == len;
 }
 
-/* Fit for a field of passwd. */
+/* Whether the text can be a field of passwd. */
 static bool host_field_is_plain(const char *s)
 {
 	for (; *s; s++)
@@ -180,11 +179,11 @@ bool host_others_replace(const struct host *h, const char *folder)
 
 	if (stat(folder, &st) < 0 || (st.st_mode & S_ISVTX))
 		return false;
-	/* A group of the user's own name has nobody else in it. */
+	/* We assume that nobody else is in the user's own group. */
 	return (st.st_mode & 02) != 0 || ((st.st_mode & 020) != 0 && st.st_gid != h->gid);
 }
 
-/* $variable/bawn when it is absolute, as the XDG rules have it, else ~/fallback/bawn. */
+/* $variable/bawn when it is absolute, as the XDG rules say, else ~/fallback/bawn. */
 static const char *host_own_dir(const struct host *h, const char *variable, const char *fallback,
 				struct arena *arena)
 {
@@ -195,7 +194,7 @@ static const char *host_own_dir(const struct host *h, const char *variable, cons
 	return arena_printf(arena, "%s/%s/bawn", h->home, fallback);
 }
 
-/* Only where the folder is the user's own and nobody else can write it: else there is none. */
+/* The folder; NULL when it is not the user's own, or others can write it. */
 static const char *host_find_runtime(const struct host *h, struct arena *arena)
 {
 	const char *base = host_env(h->environ, "XDG_RUNTIME_DIR");

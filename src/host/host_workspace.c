@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workspace: resolved once, by descriptor, and known from then on by device
- * and inode.  host_places.c says which folders are never one.
+ * Finds the workspace: resolves it once, by descriptor, and knows it from then on by device and
+ * inode.  host_places.c says which folders are never one.
  */
 #include "host_parts.h"
 
@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The links on the way to a name, but none in the home: the box makes them again. */
+/* Adds the links on the way to a name, but none in the home: the box makes them again. */
 static int host_find_links(struct host *h, const char *name, struct arena *arena)
 {
 	for (size_t at = 1; name[at]; at++) {
@@ -37,7 +37,7 @@ static int host_find_links(struct host *h, const char *name, struct arena *arena
 			known = known || str_equal(h->links.items[i].name, prefix);
 		if (!known)
 			r = host_list_add(&h->links, arena, &object);
-		/* What lies behind it is named without it from here on. */
+		/* What is behind it has a name without this link from here on. */
 		return r;
 	}
 	return 0;
@@ -74,7 +74,7 @@ static int host_refuse_workspace(const char *shown, int code, struct error *e)
 	return code;
 }
 
-/* Holds the folder in place of the one that *fd holds; false: it cannot be. */
+/* Opens the folder in place of the one that *fd is open on; false: that fails. */
 static bool host_take_top(const char *top, int *fd, struct stat *st)
 {
 	_cleanup_fd_ int other = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -3,7 +3,7 @@
 
 #include "str.h"
 
-/* Whether this is the name of the workspace, or of what is given for writing, in h->again. */
+/* Whether this origin in h->again is the workspace or a folder granted for writing. */
 static bool agents_can_write(const struct policy *policy, const char *origin)
 {
 	if (str_equal(origin, "workspace"))

@@ -15,7 +15,7 @@
 
 enum { AROUND_QUESTION_MAX = 32 << 10 };
 
-/* Whether what the box writes there is, or comes to be, outside. */
+/* Whether what the box writes there is outside, or will be when it lands. */
 static bool around_is_written(const struct plan_mount *m)
 {
 	return m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
@@ -58,13 +58,13 @@ static int around_look_at(void *context, const struct layers_session *s)
 
 	if (s->mode != LAYERS_DIRECT || s->ended != 0 || layers_session_runs(a->layers, s->name))
 		return 0;
-	/* bawn-review looks, and notes what is gone; how much it is nobody asked. */
+	/* bawn-review looks, and notes what is gone.  We do not use the count. */
 	(void)waiting_count_landed(a->layers, s, &counted);
 	a->any = true;
 	return 0;
 }
 
-/* Who looked once need not look again: it has ended then. */
+/* Looks at killed direct sessions of a workspace.  Each is looked at once: then it has ended. */
 static bool around_look_in(const struct layers *l)
 {
 	struct around_look a = {.layers = l};

@@ -18,14 +18,14 @@ enum {
 	DIRECT_PATHS_MAX = 512,
 	DIRECT_MOUNTS_MAX = 256,
 	DIRECT_DEPTH_MAX = 8,
-	DIRECT_LATE_NAMES = 8, /* of each path that is not there yet, by mounts */
+	DIRECT_LATE_NAMES = 8, /* by mounts, for each path that does not exist yet */
 };
 
 struct direct {
 	struct plan *plan;
 	const struct host *host;
 	struct arena *arena;
-	const char *paths[DIRECT_PATHS_MAX]; /* in lower case: names are found in any */
+	const char *paths[DIRECT_PATHS_MAX]; /* in lower case: we find names in any case */
 	size_t path_count;
 	struct plan_mount mounts[DIRECT_MOUNTS_MAX];
 	size_t count;
@@ -53,7 +53,7 @@ static int direct_add(struct direct *d, int fd, const char *path, enum plan_acce
 	return 0;
 }
 
-/* What is left of a path after its first part, which is name; NULL when it is not. */
+/* What is left of a path after its first part, if that is name; else NULL. */
 static const char *direct_rest(const char *path, const char *name)
 {
 	size_t len = strlen(name);
@@ -66,13 +66,14 @@ static const char *direct_rest(const char *path, const char *name)
 static int direct_look(struct direct *d, int dir, const char *above, const char *const *paths,
 		       size_t path_count, int depth);
 
-/* Gone, or a link: nothing that could be protected.  Whatever else fails ends the launch. */
+/* It is gone, or a link: nothing to protect.  Any other failure ends the launch. */
 static bool direct_is_no_place(int r)
 {
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
 }
 
-/* An entry that begins some of the paths: it is one of them, or some lie beneath it. */
+/* Handles an entry with which some of the paths begin: it is one of them, or some are beneath
+ * it. */
 static int direct_take(struct direct *d, int dir, const char *above, const char *name,
 		       const char *const *paths, size_t path_count, int depth)
 {
@@ -90,7 +91,7 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 	}
 	if (!itself && count == 0)
 		return 0;
-	/* A link is the folder's to change: what it leads to is not what is protected. */
+	/* We do not follow a link: what it leads to is not what is protected. */
 	_cleanup_fd_ int fd = open_beneath(dir, name, O_PATH, 0);
 	const char *path = arena_printf(d->arena, "%s/%s", above, name);
 	struct stat st;
@@ -103,7 +104,7 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 		return -ENOMEM;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return 0;
-	/* Of a worktree or a submodule .git is a file, which says where the repository is. */
+	/* In a worktree or a submodule .git is a file, which says where the repository is. */
 	if (itself || (S_ISREG(st.st_mode) && strcasecmp(name, ".git") == 0))
 		return direct_add(d, fd, path, PLAN_ACCESS_READ);
 	if (!S_ISDIR(st.st_mode) || depth == DIRECT_DEPTH_MAX)
@@ -113,8 +114,8 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 
 	if (r == 0)
 		r = direct_look(d, fd, path, beneath, count, depth + 1);
-	/* Nothing in it is protected, so it can be moved as anything else; but for a repository,
-	 * whose hooks may be made at any time. */
+	/* Nothing in it is protected, so the box may move it like anything else; except a
+	 * repository, in which hooks may be made at any time. */
 	if (r == 0 && d->count == before + 1 && strcasecmp(name, ".git") != 0)
 		d->count = before;
 	return r;
@@ -132,8 +133,8 @@ static int direct_look(struct direct *d, int dir, const char *above, const char 
 }
 
 /*
- * The repository that a file .git at the top names, where it lies in the workspace (`.bare`, with
- * worktrees beside it): the path in the workspace, or NULL.
+ * The repository that a file .git at the top names, if it is in the workspace (`.bare`, with
+ * worktrees beside it): its path in the workspace, or NULL.
  */
 static const char *direct_pointed(const struct direct *d, int dir)
 {
@@ -159,13 +160,13 @@ static const char *direct_pointed(const struct direct *d, int dir)
 	while (len > 0 && to[len - 1] == '/')
 		len--;
 	const char *path = len > 0 ? arena_strn(d->arena, to, len) : NULL;
-	/* One that climbs out is not beneath, and not opened. */
+	/* open_beneath does not open a path that climbs out. */
 	_cleanup_fd_ int there = path ? open_beneath(dir, path, O_PATH | O_DIRECTORY, 0) : -ENOENT;
 
 	return there < 0 ? NULL : path;
 }
 
-/* What is read-only in .git is so in that one. */
+/* Adds for that repository the paths that are read-only in .git. */
 static int direct_add_pointed(struct direct *d, int dir)
 {
 	const char *to = direct_pointed(d, dir);
@@ -185,7 +186,7 @@ static int direct_add_pointed(struct direct *d, int dir)
 	return 0;
 }
 
-/* After the workspace's own mount, before whatever else is mounted in it. */
+/* Puts the mounts after the workspace's own, before any other that is mounted in it. */
 static int direct_insert(struct direct *d)
 {
 	struct plan *p = d->plan;
@@ -206,7 +207,7 @@ static int direct_insert(struct direct *d)
 	return 0;
 }
 
-/* Where else in the workspace something is mounted, a part of it, or what lies above it. */
+/* Finds where else in the workspace the path, a part of it, or a folder above it is mounted. */
 static int direct_find_mounted(const struct direct *d, const char *path, struct host_list *into)
 {
 	size_t kept = 0;
@@ -220,7 +221,7 @@ static int direct_find_mounted(const struct direct *d, const char *path, struct 
 	return r;
 }
 
-/* The repository comes before what is in it. */
+/* Lists the paths that do not exist yet.  The repository comes before what is in it. */
 static int direct_add_late(struct direct *d, int dir)
 {
 	static const char git[] = ".git";
@@ -242,7 +243,7 @@ static int direct_add_late(struct direct *d, int dir)
 		if (!late[count++].text)
 			return -ENOMEM;
 	}
-	/* In a second name of the workspace, or of a folder in it, as well. */
+	/* Also under a second name of the workspace, or of a folder in it. */
 	for (size_t i = 0, own = count; d->host->mount_count > 0 && i < own; i++) {
 		mounted.count = 0;
 		int r = direct_find_mounted(d, late[i].text, &mounted);
@@ -278,13 +279,14 @@ static bool direct_is_protected(void *context, const char *path)
 	return false;
 }
 
-/* Of a repository all: what git obeys can be made in it at any time. */
+/* Whether other names of it count.  For a repository all do: what git obeys can be made in it at
+ * any time. */
 static bool direct_has_names(const struct plan_mount *m)
 {
 	return m->access == PLAN_ACCESS_READ || str_ends_with(m->target, "/.git");
 }
 
-/* By other mounts in the workspace. */
+/* Adds the other mounts of these things in the workspace. */
 static int direct_add_mounted(struct direct *d)
 {
 	size_t count = d->host->mount_count > 0 ? d->count : 0;
@@ -308,8 +310,8 @@ static int direct_add_mounted(struct direct *d)
 	return r;
 }
 
-/* What is protected is so by each name that the workspace has for it; and so is each folder that
- * cannot be read, in which there may be such names. */
+/* Protects each thing by each name that the workspace has for it; and each folder that we cannot
+ * read, in which there may be such names. */
 static int direct_add_names(struct direct *d, int dir)
 {
 	_cleanup_second_names_ struct second_names n = SECOND_NAMES_INIT;
@@ -354,7 +356,7 @@ int direct_protect(struct plan *plan, const struct host *host, const struct hold
 
 /* --- the workspace by another name ---------------------------------------------------- */
 
-/* Whether that is the folder at the path, or one above it. */
+/* Whether m is the folder at the path, or one above it. */
 static bool direct_is_on_way(const char *path, const struct plan_mount *m)
 {
 	char at[PATH_MAX];
@@ -368,7 +370,7 @@ static bool direct_is_on_way(const char *path, const struct plan_mount *m)
 	return false;
 }
 
-/* Something of what is protected, mounted in a folder that may be written; NULL: nothing. */
+/* Where something protected is mounted in a folder that may be written; NULL: nowhere. */
 static const char *direct_is_mounted_in(const struct plan_mount *m, const struct plan_mount *held,
 					const struct host *host, struct arena *arena)
 {
@@ -415,7 +417,7 @@ int direct_refuse_aliases(const struct plan *plan, const struct host *host, stru
 
 /* --- above what is covered ------------------------------------------------------------ */
 
-/* The box can rename in it, and what it renames is the user's. */
+/* Whether the box can rename things in it, and they are the user's. */
 static bool direct_is_bare(const struct plan *plan, const struct plan_mount *m)
 {
 	if (m->kind != PLAN_MOUNT_BIND || m->access != PLAN_ACCESS_WRITE)
@@ -426,7 +428,7 @@ static bool direct_is_bare(const struct plan *plan, const struct plan_mount *m)
 	       str_equal(m->role, "fixed");
 }
 
-/* Behind the one that it lies in, and so before whatever is mounted in it. */
+/* Puts a mount after the one that it is in, and so before any that is mounted in it. */
 static int direct_put(struct plan *plan, struct arena *arena, size_t behind,
 		      const struct plan_mount *new)
 {
@@ -471,8 +473,8 @@ static int direct_keep(struct plan *plan, struct arena *arena, size_t behind, co
 							  : 0;
 }
 
-/* The repositories of submodules, whole: settings and hooks are in each, and git goes into them by
- * itself.  But for the one that is the workspace's own, and what lies on the way to it. */
+/* Protects the repositories of submodules as a whole: each has settings and hooks, and git goes
+ * into them by itself.  Not the workspace's own one, nor the folders on the way to it. */
 static int direct_keep_modules(struct plan *plan, struct arena *arena, size_t behind,
 			       const char *dir, const char *own)
 {
@@ -494,7 +496,7 @@ static int direct_keep_modules(struct plan *plan, struct arena *arena, size_t be
 	return r;
 }
 
-/* Of each worktree what says where its repository is. */
+/* Protects what says where the repository of each worktree is. */
 static int direct_keep_worktrees(struct plan *plan, struct arena *arena, size_t behind,
 				 const char *git)
 {
@@ -535,7 +537,8 @@ static int direct_keep_repository(struct plan *plan, struct arena *arena, size_t
 		       : direct_keep(plan, arena, behind, git, "modules");
 }
 
-/* The repository that a submodule's one lies in, where that can be written too; or itself. */
+/* The outermost repository around a submodule's one that can be written too; or the submodule's
+ * own. */
 static const char *direct_outermost(const char *target, const char *own, struct arena *arena)
 {
 	for (size_t len = strlen(target); own[len] == '/'; len += 1 + strcspn(own + len + 1, "/")) {
@@ -579,8 +582,8 @@ int direct_protect_repository(struct plan *plan, const struct host *host, struct
 
 /* --- what lies above ------------------------------------------------------------------ */
 
-/* The uppermost folder between a cover and the mount that it lies in.  1: it was put into the plan,
- * and the cover stands one further.  0: there is none. */
+/* Adds the uppermost folder between a cover and the mount that it is in.  1: added, so the cover
+ * is one place further in the plan.  0: there is none. */
 static int direct_fix_one(struct plan *plan, struct arena *arena, size_t index)
 {
 	const struct plan_mount *m = &plan->mounts.items[index];
@@ -602,7 +605,7 @@ static int direct_fix_one(struct plan *plan, struct arena *arena, size_t index)
 		return -ENOMEM;
 	_cleanup_fd_ int fd = open_no_links(source, O_PATH | O_DIRECTORY);
 
-	/* What is not there yet is not there to be moved. */
+	/* What does not exist yet cannot be moved. */
 	if (fd < 0)
 		return direct_is_no_place(fd) ? 0 : fd;
 	if (fstat(fd, &st) < 0)
@@ -625,7 +628,7 @@ int direct_fix(struct plan *plan, struct arena *arena, struct error *e)
 {
 	int r = 0;
 
-	/* A cover whose folder was put in is looked at again: it lies in that one now. */
+	/* When a folder was added, we look at its cover again: it is in that folder now. */
 	for (size_t i = 0; r >= 0 && i < plan->mounts.count;) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 		bool covers = m->kind == PLAN_MOUNT_HIDE || m->kind == PLAN_MOUNT_BIND;
@@ -633,5 +636,5 @@ int direct_fix(struct plan *plan, struct arena *arena, struct error *e)
 		r = covers ? direct_fix_one(plan, arena, i) : 0;
 		i++;
 	}
-	return r < 0 ? error_sys(e, r, "cannot keep what is hidden where it is") : 0;
+	return r < 0 ? error_sys(e, r, "cannot fix the folders above hidden files") : 0;
 }

@@ -16,7 +16,7 @@
 
 enum {
 	IDENTITY_FILE_MAX = 1 << 20,
-	IDENTITY_DEPTH_MAX = 10, /* of includes, as git has it */
+	IDENTITY_DEPTH_MAX = 10, /* of includes, as in git */
 	IDENTITY_FILES_MAX = 64,
 	IDENTITY_STEPS_MAX = 1 << 16, /* of one comparison with a pattern */
 };
@@ -25,8 +25,8 @@ struct identity {
 	struct host *h;
 	const struct policy *policy;
 	struct arena *arena;
-	const char *git_dir; /* of the workspace, whether it is there or not */
-	int files;           /* that were read */
+	const char *git_dir; /* the workspace's, whether it exists or not */
+	int files;           /* that we have read */
 };
 
 /* --- patterns --------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static bool identity_same(const struct identity_match *m, char a, char b)
 	return m->any_case ? tolower((unsigned char)a) == tolower((unsigned char)b) : a == b;
 }
 
-/* [a-z] or [!a-z] at *p, which moves behind it; false also where it has no end. */
+/* Compares with [a-z] or [!a-z] at *p, and moves *p behind it; false also when it has no end. */
 static bool identity_class(const struct identity_match *m, const char **p, char c)
 {
 	const char *at = *p + 1;
@@ -73,7 +73,7 @@ static bool identity_match_from(struct identity_match *m, const char *p, const c
 			bool deep = p[1] == '*';
 			const char *rest = p + strspn(p, "*");
 
-			/* Folders of any number, also none. */
+			/* Any number of folders, also none. */
 			if (deep && *rest == '/' && identity_match_from(m, rest + 1, s))
 				return true;
 			for (;; s++) {
@@ -117,7 +117,7 @@ static const char *identity_folder(const struct identity *id, const char *file)
 	return arena_strn(id->arena, file, slash ? (size_t)(slash - file) : 0);
 }
 
-/* Whether what stands in [includeIf "CONDITION"] holds, as far as the user alone says so. */
+/* Whether the condition in [includeIf "CONDITION"] is true, as far as the user alone decides it. */
 static bool identity_holds(const struct identity *id, const char *condition, const char *file)
 {
 	const char *pattern = str_after(condition, "gitdir:");
@@ -141,7 +141,7 @@ static bool identity_holds(const struct identity *id, const char *condition, con
 	return pattern && git_identity_matches(pattern, id->git_dir, any_case);
 }
 
-/* The path of an include as git means it; NULL: it is one that we do not follow. */
+/* The path of an include as git means it; NULL: we do not follow it. */
 static const char *identity_included(const struct identity *id, const char *path, const char *file)
 {
 	const char *below = str_after(path, "~/");
@@ -158,8 +158,8 @@ static const char *identity_included(const struct identity *id, const char *path
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* Opens a file of settings; its path without links goes to real.  -ENOENT and the like: there is
- * none that could be read. */
+/* Opens a file of settings and writes its path without links to real: the descriptor, or -errno:
+ * there is none that we can read. */
 static int identity_open(const char *path, char real[PATH_MAX])
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -236,7 +236,7 @@ static int identity_read(struct identity *id, const char *path, int depth)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* The files that git calls global, the later ones winning. */
+/* Reads the files that git calls global; the later ones win. */
 static int identity_read_global(struct identity *id)
 {
 	const struct host *h = id->h;
@@ -265,7 +265,7 @@ int git_identity_read(struct host *h, const struct policy *policy, struct arena 
 	id.git_dir = h->git_dir ? h->git_dir : arena_printf(arena, "%s/.git", h->workspace.path);
 	if (!id.git_dir || identity_read_global(&id) < 0)
 		return error_sys(e, -ENOMEM, "cannot read your settings of git");
-	/* git's own fallback. */
+	/* git does the same when there is no other. */
 	if (!h->git.values[HOST_GIT_EMAIL].text && email && *email)
 		h->git.values[HOST_GIT_EMAIL] = (struct host_git_value){email, "EMAIL"};
 	return 0;

@@ -14,7 +14,7 @@
 
 enum { HIDDEN_GIT_INDEX_MAX = 256 << 20, HIDDEN_GIT_NOTES_MAX = 16, HIDDEN_GIT_READ = 1 << 14 };
 
-/* The index of the repository at the first `len` bytes of the path; false: there is none. */
+/* Reads the index of the repository at the first `len` bytes of the path; false: there is none. */
 static bool hidden_git_read(const char *path, size_t len, struct buf *into)
 {
 	char file[PATH_MAX];
@@ -33,7 +33,7 @@ static bool hidden_git_read(const char *path, size_t len, struct buf *into)
 	return n == 0 && !buf_error(into);
 }
 
-/* The file, or something in the folder, is one of the index. */
+/* Whether the index has the file, or something in the folder. */
 static bool hidden_git_has(struct span bytes, const char *path)
 {
 	struct git_index x = GIT_INDEX_INIT;
@@ -45,7 +45,7 @@ static bool hidden_git_has(struct span bytes, const char *path)
 	return has;
 }
 
-/* By the repository that it lies in, up to the workspace. */
+/* Whether the repository that it is in tracks it; we look up to the workspace. */
 static bool hidden_git_tracks(const char *top, const char *path)
 {
 	size_t least = strlen(top), len = strlen(path);

@@ -14,7 +14,7 @@
 enum {
 	HIDDEN_FOUND_MAX = 64,
 	HIDDEN_LOOKED = 1 << 20,
-	HIDDEN_PRIVATE_LOOKED = 256, /* in each */
+	HIDDEN_PRIVATE_LOOKED = 256, /* in each place */
 	HIDDEN_PRIVATE_DEPTH = 2,
 };
 
@@ -22,12 +22,13 @@ enum {
 struct hidden_place {
 	const char *path, *origin;
 	bool private, is_dir;
-	bool value;  /* of a secret: it is promised that nobody inside reads it */
+	bool value;  /* a secret's: we promise that nobody inside reads it */
 	bool own;    /* bawn's: who writes it from inside decides about the next session */
-	bool found;  /* another name of it */
-	bool unsure; /* whether that were all */
+	bool found;  /* we found another name of it */
+	bool unsure; /* we do not know whether those are all */
 	bool linked; /* something that it has a link to is hidden */
-	/* A link leads to all that the box is given there, which therefore is shown; or NULL. */
+	/* A link in it leads to all of a folder that the box gets, which therefore is shown; or
+	 * NULL. */
 	const char *whole;
 };
 
@@ -48,15 +49,15 @@ struct hidden {
 	size_t link_count;
 	const struct policy *policy;
 	const struct host *host;
-	const struct plan_mount *in; /* that is walked */
+	const struct plan_mount *in; /* the mount that we walk */
 	struct plan_mount found[HIDDEN_FOUND_MAX];
 	struct plan_note notes[HIDDEN_FOUND_MAX];
 	size_t found_count;
 };
 
-/* What bawn keeps in a folder of its own, and other names of which would be read or written from
- * inside.  Of a folder the files are meant; layers and sessions' records are large, and hold what
- * boxes made. */
+/* What bawn keeps in folders of its own: by another name, the box could read or write it.  For a
+ * folder this means the files in it; layers and sessions' records are large, and hold what boxes
+ * made. */
 static const char *const hidden_own[] = {"",
 					 "/secrets",
 					 "/record/ledger",
@@ -82,8 +83,8 @@ static int hidden_list_own(struct hidden *h, const struct host *host)
 	return 0;
 }
 
-/* The plan's notes name all that is hidden, but not a secret's file that lies outside of what the
- * box is given. */
+/* Lists all that is hidden.  The plan's notes name it, except a secret's file that is outside of
+ * what the box gets. */
 static int hidden_list(struct hidden *h, const struct policy *policy, const struct host *host)
 {
 	const struct plan *plan = h->plan;
@@ -114,14 +115,14 @@ static int hidden_list(struct hidden *h, const struct policy *policy, const stru
 	return hidden_list_own(h, host);
 }
 
-/* The box is given it, in the workspace or in a folder that the user named. */
+/* Whether the mount gives it to the box, in the workspace or in a folder that the user named. */
 static bool hidden_is_given(const struct plan_mount *m, const char *path)
 {
 	return m->kind == PLAN_MOUNT_BIND && str_path_beneath(path, m->source) &&
 	       (str_equal(m->role, "workspace") || str_equal(m->role, "named"));
 }
 
-/* The user names it, and not a folder that it lies in. */
+/* Whether the user names it itself, and not a folder that it is in. */
 static bool hidden_is_asked_for(const struct hidden *h, const struct stat *st)
 {
 	for (size_t i = 0; i < h->policy->read.count + h->policy->write.count; i++) {
@@ -145,7 +146,7 @@ static bool hidden_is_given_by(const struct hidden *h, const char *path)
 	return false;
 }
 
-/* The box may see it: as it is, or by another mount. */
+/* Whether the box may see it: by its path, or by another mount. */
 static bool hidden_may_show(const struct hidden *h, const char *path)
 {
 	struct host_list again = {.count = 0};
@@ -157,7 +158,7 @@ static bool hidden_may_show(const struct hidden *h, const char *path)
 	return may;
 }
 
-/* A link in a private folder; where it leads is kept when the box may see that. */
+/* A link in a private folder: keeps where it leads when the box may see that. */
 static int hidden_on_link(void *context, int dir, const char *name, size_t of)
 {
 	struct hidden *h = context;
@@ -213,7 +214,7 @@ static int hidden_gather(struct hidden *h, struct second_names *n)
 		if (r < 0 && r != -E2BIG)
 			return r;
 	}
-	/* And what links in them lead to, which may have more names as well. */
+	/* Also what links in them lead to: that may have more names as well. */
 	for (size_t i = 0; i < h->link_count; i++) {
 		_cleanup_fd_ int fd = open(h->links[i].path, O_PATH | O_CLOEXEC);
 
@@ -229,7 +230,7 @@ static int hidden_gather(struct hidden *h, struct second_names *n)
 	return 0;
 }
 
-/* Something else is mounted there: a cover, or what is looked at by itself. */
+/* Whether something else is mounted there: a cover, or a mount that we look at by itself. */
 static bool hidden_passes(void *context, const char *path)
 {
 	const struct hidden *h = context;
@@ -244,7 +245,7 @@ static bool hidden_passes(void *context, const char *path)
 	return false;
 }
 
-/* One more cover, and its note. */
+/* Adds a cover, and its note. */
 static int hidden_add(struct hidden *h, const char *target, const char *why, const char *origin)
 {
 	if (!target || !why)
@@ -263,7 +264,7 @@ static int hidden_add(struct hidden *h, const char *target, const char *why, con
 
 /* --- links ------------------------------------------------------------------------------ */
 
-/* A cover on what lies at the path, wherever the box is given that. */
+/* Adds a cover on the path, wherever the box gets it. */
 static int hidden_cover(struct hidden *h, const char *path, struct hidden_place *of)
 {
 	const char *why = arena_printf(h->arena, "a link in %s leads to it", of->path);
@@ -282,12 +283,12 @@ static int hidden_cover(struct hidden *h, const char *path, struct hidden_place 
 	return r;
 }
 
-/* What links in private folders lead to, by each name that mounts give it. */
+/* Covers what links in private folders lead to, by each name that mounts give it. */
 static int hidden_cover_links(struct hidden *h)
 {
 	int r = 0;
 
-	/* Beyond the most that is covered each place says that it may not be all. */
+	/* When there are too many covers, each place says that they may not be all. */
 	for (size_t i = 0; (r == 0 || r == -E2BIG) && i < h->link_count; i++) {
 		struct hidden_place *of = &h->places[h->links[i].of];
 		struct host_list again = {.count = 0};
@@ -325,7 +326,7 @@ static int hidden_on_name(void *context, int fd, const char *path, const struct 
 	(void)fd;
 	if (!source || !target || !why)
 		return -ENOMEM;
-	/* Its own name, by which the user shows it. */
+	/* It is the thing's own name, by which the user shows it. */
 	if (of && str_path_beneath(source, of->path))
 		return 0;
 	int r = hidden_add(h, target, why, of ? of->origin : "default");
@@ -335,7 +336,7 @@ static int hidden_on_name(void *context, int fd, const char *path, const struct 
 	return r;
 }
 
-/* A folder of the user's, or a file, that the box sees as it is. */
+/* Whether the mount is a folder of the user, or a file, that the box sees as it is. */
 static bool hidden_may_be_in(const struct plan_mount *m)
 {
 	static const char *const roles[] = {"workspace", "named", "exposed", "tool"};
@@ -346,7 +347,7 @@ static bool hidden_may_be_in(const struct plan_mount *m)
 	return false;
 }
 
-/* Of two mounts at one place the later is seen. */
+/* Whether a later mount at the same place covers this one. */
 static bool hidden_is_under(const struct plan *plan, size_t index)
 {
 	for (size_t i = index + 1; i < plan->mounts.count; i++)
@@ -374,7 +375,7 @@ static int hidden_find(struct hidden *h, struct second_names *n)
 	return r;
 }
 
-/* What is said of a place before the command starts; NULL: nothing. */
+/* What we say about a place before the command starts; NULL: nothing. */
 static const char *hidden_words(const struct hidden *h, const struct hidden_place *p)
 {
 	if (p->unsure)
@@ -460,7 +461,7 @@ int hidden_names(struct plan *plan, const struct policy *policy, const struct ho
 		r = hidden_cover_links(&h);
 	if (r == 0)
 		r = hidden_find(&h, &n);
-	/* Each of them may have names that were not come to. */
+	/* Each of them may have names that we did not reach. */
 	for (size_t i = 0; r == -E2BIG && i < n.count; i++)
 		h.places[n.files[i].of].unsure = true;
 	for (size_t i = 0; i < h.place_count; i++)

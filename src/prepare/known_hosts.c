@@ -13,11 +13,11 @@
 enum {
 	KNOWN_HOSTS_MAX = 256 << 10, /* bytes about one host */
 	KNOWN_HOSTS_KEY_MAX = 8 << 10,
-	KNOWN_HOSTS_KEYS_MAX = 64, /* of all hosts */
+	KNOWN_HOSTS_KEYS_MAX = 64, /* for all hosts */
 	KNOWN_HOSTS_MS = 5000,
 };
 
-/* The next word of a line, which moves behind it; empty at its end. */
+/* The next word of a line; the line then begins behind it.  Empty at its end. */
 static struct span known_hosts_word(struct span *line)
 {
 	size_t start = 0, end = 0;
@@ -43,7 +43,7 @@ static int known_hosts_parse(const char *text, size_t len, struct arena *arena,
 	bool revoked = span_equal(first, SPAN_LITERAL("@revoked"));
 	uint8_t key[KNOWN_HOSTS_KEY_MAX];
 
-	/* A comment, or an authority, whose word for other keys we do not check. */
+	/* A comment, or an authority: we do not check what it signs. */
 	if (first.len == 0 || first.ptr[0] == '#' || (first.ptr[0] == '@' && !revoked))
 		return -ENOENT;
 	if (revoked)
@@ -78,7 +78,7 @@ static int known_hosts_add(struct host *h, const struct plan_ssh_key *key, struc
 	return 0;
 }
 
-/* Takes the lines about one host; what is revoked anywhere is nowhere taken. */
+/* Takes the lines about one host; a key that any line revokes is not taken. */
 static int known_hosts_take(struct host *h, const struct buf *lines, struct plan_ssh_key key,
 			    struct arena *arena)
 {
@@ -120,7 +120,7 @@ int known_hosts_read(struct host *h, const char *host, uint64_t port, const char
 		const char *const argv[] = {"ssh-keygen", "-F", name, "-f", files[i], NULL};
 		int status = 0;
 
-		/* It says 1 when it finds nothing, and we know that from its silence. */
+		/* It exits with 1 when it finds nothing; we know that from its silence. */
 		if (access(files[i], R_OK) == 0)
 			r = outside_run(argv, KNOWN_HOSTS_MS, &lines, &status, e);
 	}

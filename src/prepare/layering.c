@@ -25,7 +25,7 @@
 enum {
 	LAYERING_HOLD_MS = 2000,
 	LAYERING_LIST_MAX = 64 << 10,
-	LAYERING_COMMAND = 200, /* columns of it that are kept */
+	LAYERING_COMMAND = 200, /* columns of the command that we keep */
 };
 
 /* --- which session -------------------------------------------------------------------- */
@@ -40,8 +40,7 @@ static int layering_consider(void *context, const struct layers_session *s)
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
 		return 0;
-	/* The folder was made anew since: over this one its layer would show what never was here.
-	 */
+	/* Somebody made the folder anew since: the session's layer does not fit it. */
 	if (!layers_session_is_of(s, g->tree)) {
 		memcpy(g->stray, s->name, sizeof(g->stray));
 		return 0;
@@ -54,7 +53,7 @@ static int layering_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
-/* The one that was named. */
+/* Chooses the session that the user named. */
 static int layering_named(struct layering *g, const char *name, const struct plan *plan,
 			  struct error *e)
 {
@@ -98,7 +97,7 @@ static bool layering_is_review(const struct plan *plan)
 
 /*
  * overlayfs copies a folder to the layer before something is made in it, with its owner and group;
- * a box knows no group but the user's own.
+ * a box knows only the user's own group.
  */
 static int layering_check_group(const struct plan *plan, struct error *e)
 {
@@ -116,7 +115,7 @@ static int layering_check_group(const struct plan *plan, struct error *e)
 	return r;
 }
 
-/* No layer can stand in the state folder, nor in memory. */
+/* Refuses when no layer can be in the state folder, nor in memory. */
 static int layering_check_place(const struct layering *g, const struct plan *plan, struct error *e)
 {
 	if (g->layers->stand != LAYERS_NOWHERE)
@@ -130,7 +129,7 @@ static int layering_check_place(const struct layering *g, const struct plan *pla
 	return r;
 }
 
-/* One that cannot be read is said, and stops no other. */
+/* Reports a session that cannot be read; it stops no other. */
 static int layering_go_on(int r, struct error *e)
 {
 	if (r != -EBADMSG)
@@ -140,7 +139,8 @@ static int layering_go_on(int r, struct error *e)
 	return 0;
 }
 
-/* What landed of it the user may have changed since: it is seen as the workspace has it. */
+/* Takes landed changes out of a session's layer: the user may have changed those files since, and
+ * the box must see them as the workspace has them. */
 static int layering_leave(void *context, const struct layers_session *s)
 {
 	const struct layering *g = context;
@@ -155,7 +155,7 @@ static int layering_leave(void *context, const struct layers_session *s)
 		return 0;
 	int r = landed_leave(g->layers, &copy, g->tree, &e);
 
-	/* What cannot be taken out stays: the next apply still knows that it landed. */
+	/* When that fails they stay: the next apply still knows that they landed. */
 	if (r < 0)
 		verb_complain(&e);
 	return r < 0 || layers_session_stays(g->layers, &copy)
@@ -221,7 +221,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 		if (g->goes_on)
 			g->waiting = 0;
 	}
-	/* Who goes on with a session that has a branch of its own goes on there. */
+	/* A session that has a branch of its own goes on there. */
 	if (g->goes_on && g->session.branch[0])
 		g->branch = g->session.branch;
 	if (r == 0 && g->goes_on)
@@ -262,7 +262,7 @@ static int layering_new_session(struct layering *g, const char *name, const stru
 		       : 0;
 }
 
-/* A new layer for what is mounted so. */
+/* Adds a new layer for this mount. */
 static int layering_push_new(const struct layering *g, struct stack *s, const struct plan_mount *m,
 			     struct error *e)
 {
@@ -282,7 +282,7 @@ static int layering_push_new(const struct layering *g, struct stack *s, const st
 
 /* --- mount points in the home --------------------------------------------------------- */
 
-/* Whether mount i stands right on the private home, and not on something mounted in between. */
+/* Whether mount i is right on the private home, and not on something mounted in between. */
 static bool layering_is_on_home(const struct plan *plan, size_t i)
 {
 	const char *target = plan->mounts.items[i].target;
@@ -325,7 +325,7 @@ static bool layering_is_folder(const struct plan_mount *m)
 	return true;
 }
 
-/* What is shown in the home, and what is made up there. */
+/* Whether the mount shows or makes up something in the home, and so needs a mount point there. */
 static bool layering_needs_point(const struct plan *plan, size_t i)
 {
 	const struct plan_mount *m = &plan->mounts.items[i];
@@ -364,16 +364,16 @@ static int layering_make_point(int points, const char *rel, bool is_dir)
 }
 
 /*
- * What is mounted in the home needs something to be mounted on.  These stand in a layer of their
- * own, upon all that agents left and beneath what this one writes: nothing that an agent put there
- * is in the way, and nothing of it has to be moved.  It is this box's alone: a file that one plan
- * mounts is the agent's own in the next.
+ * A mount in the home needs something to be mounted on.  These mount points are in a layer of their
+ * own, above all that agents left and beneath what this one writes: nothing that an agent put there
+ * is in the way, and nothing of it has to be moved.  The layer is this box's alone: a file that one
+ * plan mounts may be the agent's own in the next.
  */
 static int layering_make_points(const struct layering *g, const struct plan *plan,
 				const char **ret_path, struct arena *arena, struct error *e)
 {
-	/* A home without layers has them in itself; what an agent put in the way stays, and is
-	 * said. */
+	/* A home without layers has the mount points in itself; what an agent put in the way stays,
+	 * and the start reports it. */
 	const struct stack *home = &g->session.home;
 	const bool ours = home->count > 0;
 	const char *own = ours ? home->ids[home->count - 1] : NULL;
@@ -405,7 +405,7 @@ static int layering_make_points(const struct layering *g, const struct plan *pla
 
 /* --- the system ----------------------------------------------------------------------- */
 
-/* It stands on a place of the system's, and not on something mounted before. */
+/* Whether mount i is on a place of the system, and not on something mounted before. */
 static bool layering_is_on_root(const struct plan *plan, size_t i)
 {
 	const char *target = plan->mounts.items[i].target;
@@ -416,8 +416,7 @@ static bool layering_is_on_root(const struct plan *plan, size_t i)
 	return true;
 }
 
-/* Whether a layer of a system is nobody's any more: neither of a box that runs nor of a snapshot.
- */
+/* Whether nobody uses a layer of a system any more: neither a box that runs nor a snapshot. */
 struct layering_free {
 	const struct layers *layers;
 	const char *id;
@@ -451,8 +450,8 @@ static bool layering_is_free(const struct layering *g, const char *id)
 }
 
 /*
- * The layers upon a system: what is kept of it here, this plan's mount points, and what is written.
- * As in the home, mount points stand upon all that agents left: nothing is in the way.
+ * The layers above a system: what is kept of it here, this plan's mount points, and what is
+ * written.  As in the home, mount points are above all that agents left: nothing is in the way.
  */
 static int layering_push_root(struct layering *g, const struct plan *plan, struct error *e)
 {
@@ -460,7 +459,7 @@ static int layering_push_root(struct layering *g, const struct plan *plan, struc
 	struct layers_session *s = &g->session;
 	int r = 0;
 
-	/* A fork of a session on it brings its own. */
+	/* A fork of a session on this system brings its own layers. */
 	if (!str_equal(s->stands_on, plan->stands_on))
 		s->root.count = 0;
 	if (plan->system_keep && s->root.count == 0)
@@ -469,7 +468,7 @@ static int layering_push_root(struct layering *g, const struct plan *plan, struc
 		return r;
 	s->keep = plan->system_keep;
 	(void)snprintf(s->stands_on, sizeof(s->stands_on), "%s", plan->stands_on);
-	/* Of many the topmost is written again, rather than one more laid upon it. */
+	/* When there are many, we write the topmost again and do not add one more. */
 	char again[LAYER_ID_LEN + 1] = "";
 
 	if (s->keep && s->root.count >= LAYERS_SQUASH &&
@@ -509,12 +508,13 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	if (g->session.mode == LAYERS_REVIEW && g->session.project.count == 0)
 		r = layering_push_new(g, &g->session.project, plan_mount_of(p->plan, "workspace"),
 				      e);
-	/* A fork has a home of its own. */
+	/* A fork has its own home. */
 	if (r == 0 && !g->session.from[0])
 		r = layers_home_read(g->layers, &g->session.home, e);
 	if (r == 0)
 		r = snapshot_at_start(g->layers, &g->session, e);
-	/* Where no layer can stand the home is a folder, which sessions of this workspace share. */
+	/* If there can be no layers, the home is a folder, which sessions of this workspace
+	 * share. */
 	if (r == 0 && (g->layers->stand == LAYERS_HERE || g->session.home.count > 0))
 		r = layering_push_new(g, &g->session.home, plan_mount_of(p->plan, "home"), e);
 	if (r == 0 && p->plan->root.count > 0)
@@ -529,8 +529,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 
-/* The session's lock, or -errno: -EBUSY after a while.  Who only asks whether a session runs holds it
- * for a moment, also one that has just been made. */
+/* Takes the session's lock: the descriptor, or -errno; -EBUSY after a while.  A process that only
+ * asks whether a session runs holds it for a moment, also for a session that was just made. */
 static int layering_hold(const struct layering *g)
 {
 	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + LAYERING_HOLD_MS;
@@ -543,8 +543,8 @@ static int layering_hold(const struct layering *g)
 	return hold;
 }
 
-/* What was run stands beside the session, for who chooses among several (src/review/which.h).  A
- * session without it is chosen by its name alone. */
+/* Writes the command beside the session, for whoever chooses among several (src/review/which.h).
+ * Without it a session can only be chosen by its name. */
 static void layering_keep_command(const struct layering *g, const struct plan *plan)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
@@ -580,7 +580,7 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
 	*ret_plan = p->plan;
 	if (!g->layers)
 		return 0;
-	/* The modes are ours to say; the user's own mask is for the command. */
+	/* We choose the modes ourselves; the user's umask is for the command. */
 	mode_t mask = umask(0);
 	int r = layering_make(g, name, p, ret_plan, e);
 
@@ -602,7 +602,7 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
 	return 0;
 }
 
-/* Whatever is in the way of it: the recorder keeps files one by one then. */
+/* Takes a snapshot if that works; else the recorder keeps files one by one. */
 static void layering_checkpoint(const struct plan *plan, int session, int first)
 {
 	const struct plan_mount *m = plan_writable_workspace(plan);
@@ -631,9 +631,9 @@ int layering_first(const struct layering *g, const struct plan *plan, struct err
 }
 
 /*
- * A session with a branch of its own did not come there, or has nothing that the user's branch and
- * folder do not have (branch_left.h): HEAD, the index and the like are always in its layer.
- * bawn-review knows, and is confined: objects that the agent wrote are read for that.
+ * Whether a session with its own branch did not get there, or has nothing that the user's branch
+ * and folder do not have (branch_left.h): its layer always has HEAD, the index and the like.
+ * bawn-review decides it, and is confined, because it reads objects that the agent wrote.
  */
 static bool layering_left_nothing(const struct layering *g)
 {
@@ -645,7 +645,7 @@ static bool layering_left_nothing(const struct layering *g)
 
 	if (!g->goes_on && worktree_is_missing(g->layers, &g->session))
 		return true;
-	/* In a text of its own the quotes would be escaped. */
+	/* Raw output: as text the quotes would be escaped. */
 	return elsewhere_read("bawn-review", words, true, &list) == EXIT_OK &&
 	       strstr(buf_str(&list), "\"changes\": []");
 }
@@ -669,7 +669,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (g->lock < 0)
 		return g->lock;
 	mode_t mask = umask(0);
-	/* What was applied while it ran. */
+	/* Takes out what was applied while it ran. */
 	int r = forget || g->session.mode != LAYERS_REVIEW || g->tree < 0
 			? 0
 			: landed_leave(g->layers, &g->session, g->tree, e);
@@ -718,7 +718,7 @@ void layering_say_recovered(const struct layers *l, const struct land_found *fou
 
 /* --- for a person ---------------------------------------------------------------------- */
 
-/* At a terminal no line is wider than that. */
+/* Prints a line; at a terminal it wraps it to the width. */
 static void layering_say(const struct text *t, const char *fmt, ...) BAWN_PRINTF(2, 3);
 static void layering_say(const struct text *t, const char *fmt, ...)
 {
@@ -781,7 +781,7 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 {
 	const char *name = g->session.name;
 
-	/* The layer is not empty, and yet all is as it was: a file that was touched. */
+	/* The layer is not empty, but nothing is different: a file was touched. */
 	if (g->left == WAITING_NOTHING)
 		return;
 	if (g->session.mode == LAYERS_DIRECT) {

@@ -3,11 +3,11 @@
  * The layers of one session: chosen before it starts, named in its plan (session_plan.h), settled
  * when its box is gone.
  *
- *	layering_choose	takes the lock of the workspace's layers, and says whether to go on
+ *	layering_choose	takes the lock of the workspace's layers, and decides whether to go on
  *			with an earlier session
- *	layering_begin	makes the layers, and the session's plan, which names them; the lock is let
- *			go, and the session's own is held until layering_end
- *	layering_end	what was written finds its place, and is counted
+ *	layering_begin	makes the layers, and the session's plan, which names them; it gives back
+ *			the lock, and holds the session's own until layering_end
+ *	layering_end	puts what was written in its place, and counts it
  */
 #ifndef BAWN_LAYERING_H
 #define BAWN_LAYERING_H
@@ -25,13 +25,13 @@ struct layering {
 	struct layers_session session;
 	int lock, hold;
 	int tree;                /* the workspace's folder; -1: it has none */
-	const char *branch;      /* of --worktree, or NULL */
-	bool goes_on;            /* with an earlier session, whose name is session.name */
-	struct waiting has;      /* what of that was changed outside meanwhile */
-	enum waiting_count left; /* after layering_count, and how many they are in words */
+	const char *branch;      /* given with --worktree, or NULL */
+	bool goes_on;            /* continues an earlier session, whose name is session.name */
+	struct waiting has;      /* what was changed outside in that session meanwhile */
+	enum waiting_count left; /* set by layering_count; `counted`: how many, in words */
 	struct buf counted;
-	size_t waiting; /* sessions that have changes and are not this one */
-	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
+	size_t waiting;                                   /* other sessions that have changes */
+	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* names of the first of them */
 	char stray[LAYERS_NAME_MAX + 1]; /* one that worked on another folder of this path, or "" */
 };
 
@@ -41,40 +41,39 @@ enum { LAYERING_WORDS_MAX = 64 << 10 };
 	((struct layering){ \
 		.lock = -1, .hold = -1, .tree = -1, .counted = BUF_INIT(LAYERING_WORDS_MAX)})
 
-/* Nothing is done for the host backend, and nothing is to be ended then. */
+/* Does nothing for the host backend; then layering_end does nothing either. */
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
 		    struct error *e);
-/* *ret_plan: the session's plan, in the arena of p; without layers that is the command's, p->plan. */
+/* *ret_plan: the session's plan, in the arena of p; without layers it is the command's, p->plan. */
 int layering_begin(struct layering *g, const char *name, struct prepared *p,
 		   const struct plan **ret_plan, struct error *e);
 
-/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
- * direct mode with a snapshot of the workspace, where there can be one. */
+/* Makes the folder of its first versions (src/record/first.h): a descriptor; -1: it has none.  In
+ * direct mode with a snapshot of the workspace, if there can be one. */
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
 
-/* Where the workspace was renamed since its last session: says so, to standard error. */
+/* When the workspace was renamed since its last session: says so on standard error. */
 void layering_say_renamed(const struct layers *l);
 
-/* What became of a landing that somebody's end had cut short, to standard error; nothing where
- * there was none. */
+/* Says on standard error what became of a landing that was cut short; nothing if there was none. */
 void layering_say_recovered(const struct layers *l, const struct land_found *found);
 
-/* The command that a session last ran, escaped; "" where nobody knows. */
+/* The command that a session last ran, escaped; "" if nobody knows. */
 void layering_command(const struct layers *l, const char *session, char *into, size_t size);
 
-/* Whether a session of this name has changes, so that a new one takes another name. */
+/* Whether a session of this name has changes: then a new one takes another name. */
 bool layering_is_taken(const struct layering *g, const char *name);
 
 /* `forget`: nothing of it is kept, as for a verification.  *ret_kept: there are changes. */
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e);
 
-/* One or two lines each, for a person: which session it goes on with, and which others wait; and,
- * after the end, what is kept and how to see and land it. */
+/* Prints one or two lines for a person: which session it goes on with, and which others wait. */
 void layering_print_choice(const struct layering *g, const struct text *t);
-/* After the end of one that was kept: how much it changed.  Of a direct session what it wrote that
- * would run later is said, whatever is quiet. */
+/* After the end of a session that was kept: counts how much it changed.  For a direct session it
+ * also prints what the session wrote that would run later, even when all else is quiet. */
 void layering_count(struct layering *g);
-/* `ran`: false where nobody knows whether the command ran, so that it is not said to have. */
+/* Prints what is kept and how to see and land it.  `ran`: false when nobody knows whether the
+ * command ran: then we do not say that it did. */
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t);
 
 void layering_fini(struct layering *g);

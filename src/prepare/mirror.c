@@ -6,7 +6,7 @@
 #include "shape.h"
 #include "str.h"
 
-/* A new, zeroed item at the end of a list of the arena; NULL: no memory. */
+/* Adds a new, zeroed item at the end of a list in the arena; NULL: no memory. */
 static void *mirror_grow(struct mirror *m, void **items, size_t *count, size_t size)
 {
 	uint8_t *more = arena_alloc(m->arena, (*count + 1) * size);
@@ -26,7 +26,7 @@ static void *mirror_grow(struct mirror *m, void **items, size_t *count, size_t s
 
 void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin)
 {
-	/* A file may be read for several of its words. */
+	/* We may read a file several times, for several words. */
 	for (size_t i = 0; i < m->policy->notes.count; i++) {
 		const struct plan_note *n = &m->policy->notes.items[i];
 
@@ -41,7 +41,7 @@ void mirror_note(struct mirror *m, const char *what, const char *why, const char
 			.kind = PLAN_NOTE_NOT_GIVEN, .what = what, .why = why, .origin = origin};
 }
 
-const char mirror_in_address[] = "it stands in the address, where no placeholder can";
+const char mirror_in_address[] = "it is in the address, where a placeholder cannot be";
 
 void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
 		       const char *origin)
@@ -68,7 +68,7 @@ void mirror_file(struct mirror *m, const char *path, const char *text)
 
 /* --- rules ---------------------------------------------------------------------------- */
 
-/* Then m->use_origin is who asked for the bundle. */
+/* Whether the policy uses the bundle; sets m->use_origin to who asked for it. */
 static bool mirror_is_used(struct mirror *m)
 {
 	for (size_t i = 0; i < m->policy->network.count; i++) {
@@ -88,7 +88,7 @@ static bool mirror_is_own(const struct mirror *m, const struct plan_rule *rule)
 	return !rule->ceiling && str_equal(rule->bundle, m->bundle);
 }
 
-/* Puts a rule behind the bundle's own; `instead`: the first time these are taken away. */
+/* Puts a rule after the bundle's own rules; `instead`: the first time it removes those. */
 static void mirror_put_rule(struct mirror *m, const struct plan_rule *rule, bool instead)
 {
 	size_t count = m->policy->network.count, kept = 0, last = 0;
@@ -126,7 +126,7 @@ static bool mirror_has_rule(const struct mirror *m, const struct mirror_url *url
 	return false;
 }
 
-/* What npm asks of known flaws, below the mirror's own path. */
+/* Adds what npm asks about known flaws, below the mirror's own path. */
 static void mirror_audit(struct mirror *m, struct plan_rule rule, const struct mirror_url *url)
 {
 	static const char *const asked[] = {"advisories/bulk", "audits", "audits/quick"};
@@ -167,11 +167,11 @@ void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *or
 		.ports = {port, 1},
 		.ports_named = true,
 		.scheme = url->plain ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS,
-		.private = true, /* mirrors lie on the user's own network, mostly */
+		.private = true, /* mirrors are mostly on the user's own network */
 		.methods = {get, 1},
 		.key = "",
 		.bundle = m->bundle,
-		/* Whose word it is stays first: options hold for one session (amend.c). */
+		/* Who asked comes first: rules from options are for one session (amend.c). */
 		.origin = mirror_printf(m, "%s, by your %s", m->use_origin, origin),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maven's settings are XML, and of it only this is looked for: a <mirror> of central or of all, and
- * the <server> of the same id.  It stands alone for that: nothing else here is XML.
+ * Maven's settings are XML, and we look only for this: a <mirror> of central or of all, and the
+ * <server> of the same id.  This is a file of its own because nothing else here is XML.
  */
 #include "mirror_parts.h"
 
@@ -10,7 +10,7 @@
 
 #define MIRROR_MAVEN "~/.m2/settings.xml"
 
-/* What stands between <name> and </name>, from *at on, which goes behind it; NULL: no more. */
+/* What is between <name> and </name>, from *at on; *at moves behind it.  NULL: no more. */
 static const char *maven_element(struct mirror *m, const char **at, const char *name)
 {
 	const char *open = mirror_printf(m, "<%s>", name), *close = mirror_printf(m, "</%s>", name);
@@ -31,7 +31,7 @@ static const char *maven_element(struct mirror *m, const char **at, const char *
 	return text;
 }
 
-/* The first of that name within an element; "" for none. */
+/* The first child of that name in an element; "" for none. */
 static const char *maven_child(struct mirror *m, const char *element, const char *name)
 {
 	const char *text = maven_element(m, &element, name);
@@ -39,7 +39,7 @@ static const char *maven_child(struct mirror *m, const char *element, const char
 	return text ? text : "";
 }
 
-/* Without what is commented out. */
+/* Reads the file without its comments. */
 static const char *maven_read(struct mirror *m)
 {
 	const char *text = mirror_read(m, MIRROR_MAVEN);
@@ -57,7 +57,7 @@ static const char *maven_read(struct mirror *m)
 	return kept;
 }
 
-/* Nothing that XML, or a placeholder's text, would take for something else. */
+/* Whether the text has nothing that means something in XML or in a placeholder's text. */
 static bool maven_is_plain(const char *text)
 {
 	return *text && !strpbrk(text, "<>&\"'{}\\");
@@ -77,7 +77,7 @@ static bool maven_is_of_all(const char *of)
 	return false;
 }
 
-/* ${env.NAME} by the user's environment. */
+/* Replaces ${env.NAME} by the user's environment. */
 static const char *maven_expand(struct mirror *m, const char *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(MIRROR_FILE_MAX);
@@ -93,7 +93,7 @@ static const char *maven_expand(struct mirror *m, const char *text)
 	return buf_error(&out) ? "" : mirror_expand(m, buf_str(&out));
 }
 
-/* Why a login cannot be carried; NULL: it can. */
+/* Why a login cannot go inside; NULL: it can. */
 static const char *maven_refuses(const char *user, const char *password)
 {
 	const char *open = strchr(password, '{');
@@ -107,7 +107,7 @@ static const char *maven_refuses(const char *user, const char *password)
 	return *password ? NULL : "it has no password";
 }
 
-/* The login that the user has for this id: its user, and *ret_password; NULL: none. */
+/* The login for this id: returns its user, and *ret_password; NULL: none. */
 static const char *maven_login(struct mirror *m, const struct mirror_url *url, const char *text,
 			       const char *id, const char **ret_password)
 {

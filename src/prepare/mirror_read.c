@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each package manager has for settings, and what it is given of them inside. */
+/* Reads the settings of each package manager, and makes those that it gets inside. */
 #include "mirror_parts.h"
 
 #include "credential.h"
@@ -19,7 +19,7 @@ static const char mirror_not_carried[] =
 
 static const char mirror_no_basic[] = "it is no user and password that can be carried";
 
-/* Whether the bundle's own rules lead there already: then it is no mirror.  (Those of mirrors are
+/* Whether the bundle's own rules lead there already: then it is no mirror.  (Rules for mirrors are
  * `private`, a bundle's own never are.) */
 static bool mirror_is_public(const struct mirror *m, const struct mirror_url *url)
 {
@@ -38,7 +38,7 @@ static bool mirror_is_public(const struct mirror *m, const struct mirror_url *ur
 	return false;
 }
 
-/* The user's variable, or NULL where it is not set or empty. */
+/* The user's variable; NULL: it is not set, or empty. */
 static const char *mirror_env(struct mirror *m, const char *name)
 {
 	const char *value = host_env(m->host->environ, name);
@@ -46,7 +46,7 @@ static const char *mirror_env(struct mirror *m, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* A file below the folder of the user's configurations. */
+/* A file below the user's folder of configurations. */
 static const char *mirror_config(struct mirror *m, const char *below)
 {
 	const char *folder = mirror_env(m, "XDG_CONFIG_HOME");
@@ -55,7 +55,7 @@ static const char *mirror_config(struct mirror *m, const char *below)
 					  : mirror_printf(m, "~/.config/%s", below);
 }
 
-/* [section] of a line; NULL: it is none. */
+/* The name in a line [section]; NULL: it is another line. */
 static const char *mirror_section(struct mirror *m, const char *line)
 {
 	size_t len = strlen(line);
@@ -65,14 +65,14 @@ static const char *mirror_section(struct mirror *m, const char *line)
 		       : NULL;
 }
 
-/* The value of key in one of the sections of a file; NULL: none.  go_on: lines that stand further
- * right than the key above them belong to its value. */
+/* The value of key in one of the sections of a file; NULL: none.  go_on: lines that are further to
+ * the right than the key above them belong to its value. */
 static const char *mirror_find_lines(struct mirror *m, const char *text,
 				     const char *const *sections, const char *key, bool go_on)
 {
 	const char *found = NULL, *section = "";
-	size_t right = SIZE_MAX; /* where the key above stands; SIZE_MAX: there is none */
-	bool here = false;       /* that is the key */
+	size_t right = SIZE_MAX; /* the column of the key above; SIZE_MAX: there is none */
+	bool here = false;       /* the key above is the one we look for */
 
 	while (text) {
 		const char *k = NULL, *v = NULL;
@@ -119,8 +119,8 @@ static const char *mirror_find(struct mirror *m, const char *text, const char *c
 struct mirror_npmrc {
 	const char *text, *path;
 	const char *origin;
-	struct mirror_url urls[MIRROR_URLS_MAX]; /* registries that are mirrors; the first perhaps
-						    the one for all */
+	struct mirror_url urls[MIRROR_URLS_MAX]; /* registries that are mirrors; the first may be
+						    * the one for all */
 	size_t count;
 	bool whole; /* urls[0] is the one for all packages */
 	struct buf made;
@@ -154,7 +154,7 @@ static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char 
 	n->urls[n->count++] = url;
 }
 
-/* Whether "//host/path/" stands for this registry. */
+/* Whether "//host/path/" means this registry. */
 static bool mirror_npm_fits(const char *place, const struct mirror_url *url)
 {
 	const char *host = str_after(place, "//");
@@ -185,7 +185,7 @@ static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const cha
 	buf_putf(&n->made, "%s:_authToken=${%s}\n", place, variable);
 }
 
-/* What base64 says, of the arena; NULL: it says no text. */
+/* The text behind base64, in the arena; NULL: it is no text. */
 static const char *mirror_base64(struct mirror *m, const char *text)
 {
 	size_t len = strlen(text) + 1;
@@ -199,7 +199,7 @@ static const char *mirror_base64(struct mirror *m, const char *text)
 	return bytes;
 }
 
-/* user:password in base64; both of the arena. */
+/* Decodes user:password in base64; both are in the arena.  False: it is none. */
 static bool mirror_basic(struct mirror *m, const char *text, const char **ret_user,
 			 const char **ret_password)
 {
@@ -289,16 +289,16 @@ void mirror_npm(struct mirror *m)
 	buf_fini(&n.made);
 }
 
-/* --- what has its address in a variable ---------------------------------------------------- */
+/* --- tools that have their address in a variable ------------------------------------------- */
 
-/* Which half of a login is to be hidden: a token may stand where a user does. */
+/* Which half of a login is secret: a token may be in the place of the user. */
 enum mirror_login { MIRROR_NO_LOGIN, MIRROR_PASSWORD, MIRROR_USER, MIRROR_BOTH };
 
 static enum mirror_login mirror_login_of(const struct mirror_url *url)
 {
 	if (!url->user || (!*url->user && !*url->password))
 		return MIRROR_NO_LOGIN;
-	/* What stands beside a token, where the token is the user. */
+	/* What people write as the password when the token is the user. */
 	bool nothing = !*url->password || str_equal(url->password, "x-oauth-basic") ||
 		       str_equal(url->password, "x");
 
@@ -308,8 +308,8 @@ static enum mirror_login mirror_login_of(const struct mirror_url *url)
 }
 
 /*
- * Several addresses as one variable's text: each without its login, of the first that has one with
- * its user and a placeholder.  Words that are no address (direct, off) stay.
+ * Makes the text of variables from several addresses: each without its login, but the first that
+ * has a login gets its user and a placeholder.  Words that are no address (direct, off) stay.
  */
 static void mirror_list(struct mirror *m, const char *value, const char *between,
 			const char *const *variables, const char *origin, bool instead)
@@ -387,7 +387,7 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 
 /* --- pip and uv ------------------------------------------------------------------------- */
 
-/* The url of that [[index]] of uv.toml which is the default one; NULL: none is. */
+/* The url of the [[index]] of uv.toml that is the default one; NULL: there is none. */
 static const char *mirror_uv_default(struct mirror *m, const char *text)
 {
 	const char *found = NULL, *url = NULL;
@@ -413,7 +413,7 @@ static const char *mirror_uv_default(struct mirror *m, const char *text)
 	return found;
 }
 
-/* The first place that says it; *ret_origin is which. */
+/* The value of the first place that has one; *ret_origin names the place. */
 static const char *mirror_python(struct mirror *m, bool extra, const char **ret_origin)
 {
 	static const char *const variables[2][4] = {
@@ -432,7 +432,7 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 		if (mirror_env(m, *ret_origin))
 			return mirror_env(m, *ret_origin);
 	}
-	/* That is how pip is told to have none. */
+	/* This is how a user tells pip to have no file. */
 	bool none = files[0] && str_equal(files[0], "/dev/null");
 
 	for (size_t i = 0; !none && i < BAWN_ARRAY_SIZE(files); i++) {
@@ -509,7 +509,7 @@ static const char *mirror_cargo_file(struct mirror *m, const char *name, const c
 	return text ? text : mirror_read(m, old);
 }
 
-/* CARGO_REGISTRIES_NAME_TOKEN */
+/* The name of a variable: CARGO_REGISTRIES_NAME_TOKEN. */
 static const char *mirror_cargo_variable(struct mirror *m, const char *name)
 {
 	char upper[128];
@@ -604,7 +604,8 @@ static void mirror_apt_file(struct mirror *m, const char *path, bool *public)
 			mirror_apt_words(m, line, path, public);
 }
 
-/* The bundle's own rules stay where one of the sources is among them, or there are no others. */
+/* Removes the bundle's own rules if the user has other sources.  (The caller keeps them when one of
+ * the sources is among them.) */
 static void mirror_apt_drop(struct mirror *m)
 {
 	size_t kept = 0;

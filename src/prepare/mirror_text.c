@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's own settings as text: lines, pairs, addresses.  Enough of INI and TOML for the few
- * keys that name a mirror; what is not understood is not carried.
+ * Reads the user's own settings as text: lines, pairs, addresses.  Enough of INI and TOML for the
+ * few keys that name a mirror; what we do not understand does not go inside.
  */
 #include "mirror_parts.h"
 
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MIRROR_PART_MAX = 4096 }; /* of an address */
+enum { MIRROR_PART_MAX = 4096 }; /* bytes of an address */
 
 const char *mirror_printf(struct mirror *m, const char *fmt, ...)
 {
@@ -46,7 +46,7 @@ const char *mirror_read(struct mirror *m, const char *path)
 
 	if (!real)
 		return NULL;
-	/* What an agent may have written says nothing. */
+	/* We do not believe a file that an agent may have written. */
 	if (agents_file(m->host, m->policy, real)) {
 		mirror_note(m, mirror_printf(m, "a mirror that %s names", path),
 			    "the session can write that file", path);
@@ -95,7 +95,7 @@ bool mirror_pair(struct mirror *m, const char *line, const char **ret_key, const
 	value += strspn(value, " \t");
 	size_t len = strlen(value);
 
-	/* "..." or '...', and in TOML perhaps a remark behind it. */
+	/* "..." or '...', and in TOML perhaps a comment after it. */
 	if (*value == '"' || *value == '\'') {
 		const char *close = strchr(value + 1, *value);
 
@@ -141,7 +141,7 @@ static const char *mirror_decode(struct mirror *m, const char *text, size_t len)
 	return n < 0 ? NULL : arena_strn(m->arena, (const char *)bytes, (size_t)n);
 }
 
-/* Some have their token in the path. */
+/* Whether the path has a token in it, as some do. */
 static bool mirror_path_tells(struct mirror *m, const char *path)
 {
 	while (*(path += strspn(path, "/"))) {
@@ -177,7 +177,7 @@ bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret
 		len -= (size_t)(at - rest) + 1;
 		rest = at + 1;
 	}
-	/* Nothing that a file or a variable would take for something else. */
+	/* No character that has a meaning in a file or a variable. */
 	for (const char *c = rest; *c; c++)
 		if (*c <= ' ' || *c > '~' || strchr("\"'\\`${}?#=@;,|<>&", *c))
 			return false;

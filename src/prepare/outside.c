@@ -15,7 +15,8 @@
 
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
 
-/* Its output is `out`, its input `in` or nothing; no other descriptor of ours goes along. */
+/* Starts it with the output `out` and the input `in` (negative: none); it gets no other
+ * descriptor. */
 static int outside_spawn(const char *const *argv, int in, int out, bool quiet, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -51,7 +52,7 @@ static int outside_spawn(const char *const *argv, int in, int out, bool quiet, p
 	return -r;
 }
 
-/* To its end, or until the time is up. */
+/* Reads to the end, or until the time is up. */
 static int outside_read(int fd, int64_t until, struct buf *into)
 {
 	char bytes[4096];
@@ -77,12 +78,12 @@ static int outside_read(int fd, int64_t until, struct buf *into)
 		buf_put(into, bytes, (size_t)n);
 		r = buf_error(into);
 	}
-	/* It may have been a secret. */
+	/* They may be a secret. */
 	explicit_bzero(bytes, sizeof(bytes));
 	return r;
 }
 
-/* It has closed its output; the rest of its time is for ending. */
+/* It has closed its output; it may use the rest of its time to end. */
 static int outside_wait(pid_t pid, int64_t until, int *ret_status)
 {
 	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -121,7 +122,7 @@ static int outside_go(const char *const *argv, int milliseconds, int input, bool
 	int read_r = outside_read(ends[0], until, into);
 
 	(void)close(ends[0]);
-	/* What was not read to its end does not go on. */
+	/* If we did not read to its end, we end it now. */
 	r = outside_wait(pid, read_r < 0 ? clock_ms(CLOCK_MONOTONIC) : until, ret_status);
 	if (read_r == -EMSGSIZE)
 		return error_set(e, read_r, "%s printed more than %zu bytes", argv[0], into->max);
@@ -144,7 +145,7 @@ int outside_quiet(const char *const *argv, int milliseconds, struct buf *into, i
 	return outside_go(argv, milliseconds, -1, true, into, ret_status, e);
 }
 
-/* A pipe takes that much without a reader. */
+/* A pipe takes OUTSIDE_INPUT_MAX bytes without a reader. */
 int outside_run_with(const char *const *argv, int milliseconds, struct span input, struct buf *into,
 		     int *ret_status, struct error *e)
 {

@@ -5,13 +5,12 @@
  *	facts of the host -> policy files -> flags -> one policy -> what its paths
  *	lead to -> the private home -> the plan -> its mount points
  *
- * Whom a file is believed: the user's configuration when it is his or root's
- * and nobody else can write it; the administrator's ceiling when it is root's;
- * the repository's file never more than to narrow, and it is opened as what it
- * is, a file that anyone may have written.  A file that is there and cannot be
- * read as it must is an error: it may have said "no".
+ * Which files we trust: the user's configuration when it is the user's or root's and nobody else
+ * can write it; the administrator's ceiling when it is root's; the repository's file only to
+ * narrow, and we open it as what it is, a file that anyone may have written.  A file that exists
+ * and cannot be read as it must is an error: it may have said "no".
  *
- * Nothing is made on the host outside bawn's own state directory.
+ * It makes nothing on the host outside bawn's own state directory.
  */
 #include "prepare.h"
 
@@ -65,7 +64,7 @@ void prepared_fini(struct prepared *p)
 	p->plan = &plan_none;
 }
 
-/* Reads an opened policy file and adds it as a layer. */
+/* Reads an opened policy file and adds it as a layer of the policy. */
 static int prepare_add_source(struct prepare *p, enum policy_layer layer, const char *name, int fd)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(PREPARE_FILE_MAX);
@@ -87,7 +86,8 @@ static int prepare_add_source(struct prepare *p, enum policy_layer layer, const 
 	return 0;
 }
 
-/* A file whose word counts: regular, of one of the two owners, writable for that owner alone. */
+/* Refuses a file that we cannot trust: it must be regular, belong to `owner` or root, and only its
+ * owner may write it. */
 static int prepare_check_owner(struct prepare *p, int fd, const char *name, uint64_t owner)
 {
 	struct stat st;
@@ -126,7 +126,7 @@ static int prepare_read_trusted(struct prepare *p, enum policy_layer layer, cons
 	return r < 0 ? r : prepare_add_source(p, layer, name, fd);
 }
 
-/* Others could put something else into this folder. */
+/* Refuses a folder into which others could put something else. */
 static int prepare_check_folder(struct prepare *p, const char *folder, const char *name)
 {
 	if (!host_others_replace(&p->host, folder))
@@ -138,7 +138,8 @@ static int prepare_check_folder(struct prepare *p, const char *folder, const cha
 	return r;
 }
 
-/* Its folder and the one above; and each that links on the way to it lie in, or lead through. */
+/* Checks its folder and the one above; and each folder that has a link on the way to it, or that a
+ * link leads through. */
 static int prepare_check_folders(struct prepare *p, const char *name)
 {
 	const struct host_list *ways = &p->host.ways;
@@ -173,7 +174,7 @@ static int prepare_read_user(struct prepare *p)
 	r = prepare_check_folders(p, name);
 	if (r < 0)
 		return r;
-	/* A link may keep it in a folder of dot files: that one must not be written either. */
+	/* A link may keep it in a folder of dot files: the box must not write that one either. */
 	r = host_name(&p->host, name, p->arena, p->e);
 	if (r < 0)
 		return r;
@@ -184,7 +185,8 @@ static int prepare_read_user(struct prepare *p)
 	return r < 0 ? error_sys(p->e, r, "cannot read your configuration") : 0;
 }
 
-/* The repository's own file: from the held workspace, no link followed, nothing waited for. */
+/* Reads the repository's own file, from the workspace that we hold, without following a link or
+ * waiting. */
 static int prepare_read_repository(struct prepare *p)
 {
 	const struct host_object *w = &p->host.workspace;
@@ -213,7 +215,7 @@ static int prepare_read_repository(struct prepare *p)
 	return prepare_add_source(p, POLICY_REPOSITORY, name, fd);
 }
 
-/* What `bawn secret` keeps; only the user can have written it. */
+/* Reads what `bawn secret` keeps; only the user can have written it. */
 static int prepare_read_store(struct prepare *p)
 {
 	const char *name = secret_store_path(&p->host, p->arena);
@@ -234,7 +236,7 @@ static int prepare_read_files(struct prepare *p)
 	return r < 0 ? r : prepare_read_trusted(p, POLICY_CEILING, PREPARE_CEILING, 0);
 }
 
-/* A path as typed in a shell, made absolute; "~/..." stays. */
+/* Makes a path absolute that the user typed in a shell; "~/..." stays. */
 static const char *prepare_path(struct prepare *p, const char *typed)
 {
 	char resolved[PATH_MAX];
@@ -242,7 +244,7 @@ static const char *prepare_path(struct prepare *p, const char *typed)
 
 	if (typed[0] == '~' || (typed[0] == '/' && !strstr(typed, "..")))
 		return typed;
-	/* Where ".." leads, only the file system knows. */
+	/* Only the file system knows where ".." leads. */
 	if (strstr(typed, "..") && realpath(typed, resolved))
 		return arena_str(p->arena, resolved);
 	if (typed[0] == '/' || !getcwd(cwd, sizeof(cwd)))
@@ -257,7 +259,7 @@ static void prepare_add_flag(struct prepare *p, const char *key, const char *val
 		(struct policy_flag){.key = key, .value = value, .origin = origin};
 }
 
-/* One option as the policy key and the value that it stands for. */
+/* Turns one option into its policy key and value. */
 static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 {
 	const struct option *o = &options[v->id];
@@ -329,7 +331,7 @@ static int prepare_flags(struct prepare *p)
 	return 0;
 }
 
-/* The agent that the user's own environment names, when it is his. */
+/* The agent that the user's environment names, if its socket is the user's; else NULL. */
 static const char *prepare_ssh_agent(const struct host *h)
 {
 	const char *path = host_env(h->environ, "SSH_AUTH_SOCK");
@@ -341,7 +343,8 @@ static const char *prepare_ssh_agent(const struct host *h)
 		       : NULL;
 }
 
-/* Looks up the hosts at which the user's agent may sign: each port that a rule names alone. */
+/* Looks up the keys of the hosts at which the user's agent may sign: for each single port that a
+ * rule names. */
 static int prepare_ssh(struct prepare *p, const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->network.count; i++) {
@@ -364,7 +367,7 @@ static int prepare_ssh(struct prepare *p, const struct policy *policy)
 	return 0;
 }
 
-/* Whether the plan will need whom this machine trusts. */
+/* Whether the plan will need the list of authorities that this machine trusts. */
 static bool prepare_opens(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->network.count; i++)
@@ -381,7 +384,7 @@ static int prepare_on_workspace(void *context, const struct layers *l)
 	return o.path ? host_list_add(&p->host.worked, p->arena, &o) : -ENOMEM;
 }
 
-/* Where a name that was given is a link, it matters who may have made it. */
+/* When a name that the user gave is a link, it matters who may have made it. */
 static int prepare_worked(struct prepare *p)
 {
 	const struct host_list *named = &p->host.named;
@@ -401,8 +404,8 @@ static int prepare_worked(struct prepare *p)
 						 p->e);
 }
 
-/* What is given for writing an agent may have written: that has to be known of the user's own files
- * that are read outside. */
+/* An agent may have written what is granted for writing.  We must know those folders before we read
+ * the user's own files outside. */
 static int prepare_look_write(struct prepare *p, const struct policy *policy)
 {
 	int r = 0;
@@ -412,7 +415,8 @@ static int prepare_look_write(struct prepare *p, const struct policy *policy)
 	return r;
 }
 
-/* Looks up what the policy's paths lead to, once, for the plan to be pure. */
+/* Looks up, once, what the policy's paths lead to, so that making the plan asks the host
+ * nothing. */
 static int prepare_look(struct prepare *p, const struct policy *policy)
 {
 	int r = 0;
@@ -421,8 +425,8 @@ static int prepare_look(struct prepare *p, const struct policy *policy)
 		r = host_name(&p->host, policy->read.items[i].path, p->arena, p->e);
 	if (r == 0)
 		r = prepare_look_write(p, policy);
-	/* What a repository names is not asked for where the user shows nothing: a name that is
-	 * looked up is told to whoever serves the place. */
+	/* We look up what a repository names only where the user shows something: a lookup tells
+	 * the name to whoever serves the place. */
 	for (size_t i = 0; r == 0 && i < policy->hide.count; i++)
 		if (policy->hide.items[i].repository)
 			r = host_name_within(&p->host, policy->hide.items[i].path, p->arena, p->e);
@@ -436,7 +440,7 @@ static int prepare_look(struct prepare *p, const struct policy *policy)
 }
 
 #if BAWN_ABLATION
-/* The layer `environment`, switched off: everything that this process was started with. */
+/* Switches the layer `environment` off: the box gets all variables of this process. */
 static int prepare_ablate_env(struct prepare *p, struct plan *plan)
 {
 	size_t count = 0;
@@ -463,7 +467,7 @@ static int prepare_ablate_env(struct prepare *p, struct plan *plan)
 	return 0;
 }
 
-/* Tests only: BAWN_ABLATE="layer,layer" switches layers off, to show what each one holds. */
+/* Tests only: BAWN_ABLATE="layer,layer" switches layers off, to show what each one stops. */
 static int prepare_ablate(struct prepare *p, struct plan *plan)
 {
 	const char *at = getenv("BAWN_ABLATE");
@@ -512,9 +516,9 @@ static bool prepare_chose_without(const struct plan *plan, enum plan_layer layer
 }
 
 /*
- * How much the filter asks the recorder about.  Where nothing is granted and nothing is marked, a
- * read that is of interest can only be one that fails; who walks through a tree, folder by folder
- * (grep, find), is not held up for those.
+ * How much the filter asks the recorder about.  If nothing is granted and nothing is marked, only a
+ * read that fails can be of interest; then programs that walk through a tree, folder by folder
+ * (grep, find), do not wait for the recorder.
  */
 static enum profile_watch prepare_watch(const struct plan *plan)
 {
@@ -531,15 +535,15 @@ static enum profile_watch prepare_watch(const struct plan *plan)
 
 		if (str_equal(m->role, "named") || str_equal(m->role, "exposed"))
 			return PROFILE_WATCH_READS;
-		/* Its cover may be off for a moment (recorder/covers.h): asked for by name it is
-		 * refused then, whichever way it is opened. */
+		/* Its cover may be off for a moment (recorder/covers.h): then the recorder refuses
+		 * it by name, in whatever way a program opens it. */
 		if (m->kind == PLAN_MOUNT_HIDE && work && str_path_beneath(m->target, work->target))
 			return PROFILE_WATCH_READS;
 	}
 	return PROFILE_WATCH_NAMES;
 }
 
-/* Which filter.  Without a network namespace the filter is all that closes the network. */
+/* Chooses the filter.  Without a network namespace only the filter closes the network. */
 static int prepare_seccomp(struct plan *plan, struct error *e)
 {
 	bool closed = prepare_chose_without(plan, PLAN_LAYER_NET_NS);
@@ -611,7 +615,7 @@ static int prepare_direct(struct prepare *p, struct plan *plan)
 	return r;
 }
 
-/* STATE of STATE/workspaces/NAME. */
+/* The length of STATE in STATE/workspaces/NAME. */
 static size_t prepare_state_len(const char *path)
 {
 	size_t len = strlen(path);
@@ -622,7 +626,7 @@ static size_t prepare_state_len(const char *path)
 	return len;
 }
 
-/* The system of --system: found beside the layers, whose path has no link in it. */
+/* Finds the system of --system, beside the layers, whose path has no link in it. */
 static int prepare_system(struct prepare *p, const struct layers *layers)
 {
 	const char *name = invocation_value(p->invocation, OPTION_SYSTEM);
@@ -666,7 +670,7 @@ static int prepare_system(struct prepare *p, const struct layers *layers)
 	return 0;
 }
 
-/* Where a plan is made, empty; or NULL.  Whoever gets it from here cannot change it any more. */
+/* An empty plan to fill; or NULL.  Others get it as const and cannot change it. */
 static struct plan *prepare_draft(struct prepare *p)
 {
 	struct plan *draft = arena_alloc(p->arena, sizeof(*draft));
@@ -679,7 +683,8 @@ static struct plan *prepare_draft(struct prepare *p)
 	return draft;
 }
 
-/* The proxy of the user's network; what is allowed later goes by it, too.  Its login stays here. */
+/* Finds the proxy of the user's network; hosts that are allowed later use it, too.  Its login stays
+ * outside. */
 static int prepare_proxy(struct prepare *p, const struct policy *policy, struct prepared *made,
 			 struct plan *draft)
 {
@@ -694,7 +699,7 @@ static int prepare_proxy(struct prepare *p, const struct policy *policy, struct 
 	int r = upstream_proxy_find(policy->proxy, policy->proxy_origin, p->host.environ, p->arena,
 				    found, &there, &why);
 
-	/* While nothing can be reached, nobody needs it. */
+	/* While the box can reach nothing, nobody needs it. */
 	if (r < 0 && policy->network.count == 0)
 		return 0;
 	if (r < 0)
@@ -742,7 +747,7 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	return r;
 }
 
-/* Everything that was said, merged. */
+/* Merges everything that files and options say. */
 static int prepare_policy(struct prepare *p, struct policy *ret_policy)
 {
 	const struct invocation *i = p->invocation;

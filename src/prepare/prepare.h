@@ -13,10 +13,10 @@
 /* A plan and what it points into; released together, after the plan's last use. */
 struct prepared {
 	struct arena arena;
-	const struct plan *plan; /* whole; nobody changes it.  &plan_none before there is one */
+	const struct plan *plan; /* complete; nobody changes it. &plan_none before there is one */
 	const char *config;      /* where the user's own file is, or would be */
 	struct session_places places;
-	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
+	struct layers layers;          /* of the workspace; dir -1: there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
 };
 
@@ -34,20 +34,20 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		 struct prepared *ret_prepared, struct error *e);
 
 /*
- * The same files and options, read and merged; nothing is looked up or made.  Of the plan only
- * what the verdicts need is there: backend, workspace, home, without, network, holds, notes.
+ * Reads and merges the same files and options; looks up and makes nothing.  The plan has only what
+ * the verdicts need: backend, workspace, home, without, network, holds, notes.
  */
 int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e);
 
-/* The user's own rule for what is kept (`keep`), and the file that it would stand in.  No workspace is
- * needed: no other file says anything of it. */
+/* The user's own rule for what is kept (`keep`), and the file for it.  It needs no workspace: no
+ * other file says anything about it. */
 struct prepare_keep {
 	struct policy_number days, size;
 	const char *config;
 };
 int prepare_keep(struct arena *arena, struct prepare_keep *ret, struct error *e);
 
-/* The list of holds as a plan has it tuned; paths of its own are copied. */
+/* Makes the list of holds as the plan tunes it; it copies the paths. */
 int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error *e);
 
 #endif

@@ -37,7 +37,7 @@ static int second_remember(struct second_names *n, const struct stat *st, size_t
 	return 0;
 }
 
-/* Gone, or a link now: nothing that has the name. */
+/* It is gone, or a link now: nothing has the name. */
 static bool second_is_none(int r)
 {
 	return r == -ENOENT || r == -ELOOP;
@@ -78,13 +78,13 @@ static int second_on_folder(struct second_names *n, int dir,
 			    const char *name, /* NOLINT(misc-no-recursion) */
 			    const struct stat *st, unsigned int depth, size_t of)
 {
-	/* Who is root here can look into it all the same, and is not root in the box. */
+	/* Root here can look into it all the same, but is not root in the box. */
 	bool closed = !n->gathers && ~st->st_mode & (S_IRUSR | S_IXUSR);
 	int fd = closed ? -EACCES : open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 	int r = fd < 0 ? fd : second_walk(n, fd, depth + 1, of);
 
-	/* Nobody can look into it now: whoever owns it can open it from inside, and whoever knows a
-	 * name in it may not need to. */
+	/* We cannot look into it now.  But its owner can open it from inside, and who knows a name
+	 * in it may not need to. */
 	if (r == -EACCES)
 		r = n->gathers ? 0 : second_tell(n, dir, name, NULL);
 	return r == -ENOENT ? 0 : r;
@@ -107,7 +107,7 @@ static int second_on_entry(struct second_names *n, int dir,
 		return errno == ENOENT ? 0 : -errno;
 	(void)snprintf(n->path + len, sizeof(n->path) - len, "/%s", name);
 	if (!n->gathers && n->passes && n->passes(n->context, n->path)) {
-		/* By this name it is seen to. */
+		/* The caller has dealt with this name. */
 	} else if (S_ISREG(st.st_mode)) {
 		r = second_on_file(n, dir, name, &st, of);
 	} else if (S_ISDIR(st.st_mode)) {
@@ -119,7 +119,7 @@ static int second_on_entry(struct second_names *n, int dir,
 	return r;
 }
 
-/* Closes fd. */
+/* Walks the folder, and closes fd. */
 static int second_walk(struct second_names *n, int fd, unsigned int depth,
 		       size_t of) /* NOLINT(misc-no-recursion) */
 {

@@ -14,7 +14,7 @@
 
 enum {
 	SOURCE_ARENA = 256 << 10,
-	SOURCE_MILLISECONDS = 60000, /* somebody may have to touch a key, or type a word */
+	SOURCE_MILLISECONDS = 60000, /* the user may have to touch a key, or type a word */
 	SOURCE_WORDS_MAX = 64,
 };
 
@@ -48,8 +48,8 @@ int secret_split(const char *command, struct arena *arena, const char *const **r
 		if (quote)
 			return error_set(e, -EINVAL, "the command has a quote that is not closed");
 		*out++ = '\0';
-		/* The room was for the command and one NUL: each blank between words pays for one.
-		 */
+		/* We have room for the command and one NUL: each blank between words gives room for
+		 * one more. */
 		if (*c)
 			c++;
 	}
@@ -61,8 +61,8 @@ int secret_split(const char *command, struct arena *arena, const char *const **r
 
 /* --- programs --- */
 
-/* Only root or the user can have changed it; root is who has "/", also where it has another number.
- */
+/* Whether only root or the user can have changed it.  Root is the owner of "/", also when that is
+ * another number. */
 static bool source_is_safe(const struct host *h, const struct stat *st)
 {
 	struct stat top;
@@ -85,7 +85,8 @@ static bool source_program_is_safe(const struct host *h, const char *path, struc
 	    !source_is_safe(h, &st))
 		return false;
 	slash[slash == folder ? 1 : 0] = '\0';
-	/* A folder that others can write, but not what is there (/tmp), still takes new names. */
+	/* In a folder that others can write (/tmp) they cannot change our files, but can add new
+	 * names. */
 	return stat(folder, &st) == 0 && source_is_safe(h, &st);
 }
 
@@ -164,7 +165,7 @@ static int source_file(const struct host *h, const char *written, struct buf *in
 	return r < 0 ? error_sys(e, r, "cannot read %s", written) : 0;
 }
 
-/* Of kind aws each part is a variable of its own. */
+/* For kind aws each part has its own variable. */
 static int source_env(const struct host *h, const struct policy_secret *s, struct buf *into,
 		      struct error *e)
 {
@@ -199,8 +200,8 @@ static void source_cut_newline(struct buf *b)
 }
 
 /*
- * "export NAME=VALUE" lines, as `aws configure export-credentials --format env` prints them,
- * become the lines of the parts; in place, since each is shorter than what it came from.
+ * Turns "export NAME=VALUE" lines, as `aws configure export-credentials --format env` prints them,
+ * into the lines of the parts; in place, because each is shorter than before.
  */
 static void source_aws_lines(const struct policy_secret *s, struct buf *b)
 {
@@ -247,7 +248,7 @@ static int source_fetch(const struct host *h, const struct policy_secret *s, str
 	case POLICY_FROM_COMMAND:
 		return source_command(h, s->from_text, into, e);
 	case POLICY_FROM_SETTINGS:
-		return error_set(e, -ENOENT, "it stands in %s", s->from_text);
+		return error_set(e, -ENOENT, "it is in %s", s->from_text);
 	default:
 		r = secret_value_get(h, s->from, s->name, into, &arena, e);
 		if (r < 0)

@@ -34,8 +34,8 @@ const char *secret_store_path(const struct host *h, struct arena *arena)
 
 /* --- files --- */
 
-/* The state directory, or the folder of values beneath it: a descriptor for reading, so that it can
- * be synced; or -errno.  Of -ENOENT e says nothing. */
+/* Opens the state directory, or the folder of values beneath it, for reading, so that it can be
+ * synced: the descriptor, or -errno.  For -ENOENT there is no sentence in e. */
 static int store_folder(const struct host *h, bool values, bool create, struct arena *arena,
 			struct error *e)
 {
@@ -50,7 +50,7 @@ static int store_folder(const struct host *h, bool values, bool create, struct a
 	return fd < 0 && fd != -ENOENT ? error_sys(e, fd, "cannot open %s", h->state_dir) : fd;
 }
 
-/* Whole, or as it was. */
+/* Writes a file, which is then complete or as it was before. */
 static int store_write(int dir, const char *name, struct span bytes, struct error *e)
 {
 	char beside[96];
@@ -63,7 +63,7 @@ static int store_write(int dir, const char *name, struct span bytes, struct erro
 	return r < 0 ? error_sys(e, r, "cannot write %s", name) : 0;
 }
 
-/* The user's own, and nobody else's to read. */
+/* Reads a file that must be the user's own, and that nobody else may read. */
 static int store_read(const struct host *h, int dir, const char *name, struct buf *into,
 		      struct error *e)
 {
@@ -130,7 +130,7 @@ static void store_json_list(struct json *j, const char *key, const struct plan_s
 	json_close(j, ']');
 }
 
-/* All hosts of a section have the same scheme, methods and paths: so it was read. */
+/* All hosts of a section have the same scheme, methods and paths: the reader made them so. */
 static void store_json_places(struct json *j, const struct policy_secret *s)
 {
 	const struct plan_binding *first = s->bindings.items;
@@ -209,7 +209,7 @@ static void store_json_section(struct json *j, const struct policy_secret *s)
 	json_close(j, '}');
 }
 
-/* Reads from an open folder; a file that is not there says nothing. */
+/* Reads the sections from an open folder; without a file there are none. */
 static int store_sections(const struct host *h, int dir, struct arena *arena,
 			  struct policy *ret_policy, struct error *e)
 {
@@ -241,7 +241,8 @@ int secret_store_list(const struct host *h, struct arena *arena, struct policy *
 	return dir < 0 ? dir : store_sections(h, dir, arena, ret_policy, e);
 }
 
-/* What is there, with `put` in its place among them, and without `gone`. */
+/* Writes the present sections with `put`, which replaces one of the same name, or without
+ * `gone`. */
 static int store_change(const struct host *h, const struct policy_secret *put, const char *gone,
 			struct arena *arena, struct error *e)
 {
@@ -260,7 +261,7 @@ static int store_change(const struct host *h, const struct policy_secret *put, c
 
 	if (r < 0)
 		return r;
-	buf_put_str(&out, "# Written by bawn secret.  No values stand here.\n");
+	buf_put_str(&out, "# Written by bawn secret.  There are no values here.\n");
 	json_open(&j, '{');
 	json_key(&j, "secrets");
 	json_open(&j, '{');
@@ -281,7 +282,7 @@ static int store_change(const struct host *h, const struct policy_secret *put, c
 		return -ENOENT;
 	if (buf_error(&out))
 		return error_set(e, buf_error(&out), "there are too many secrets");
-	/* What could not be read again would take all of them away. */
+	/* If we could not read it again, all secrets would be lost. */
 	const struct policy_source again = {POLICY_STORE, STORE_SECTIONS, buf_span(&out)};
 
 	r = policy_merge(&again, 1, NULL, 0, arena, &policy, e);
@@ -331,7 +332,8 @@ bool secret_keyring_works(const struct host *h, struct arena *arena)
 	argv[0] = secret_program(h, "secret-tool", arena, &e);
 	for (size_t i = 0; words[i]; i++)
 		argv[i + 1] = words[i];
-	/* It finds nothing and says so without a word; whoever has no keyring complains. */
+	/* When it finds nothing, it exits with 1 and prints nothing; without a keyring it
+	 * complains. */
 	return argv[0] && outside_quiet(argv, STORE_KEYRING_MILLISECONDS, &out, &status, &e) == 0 &&
 	       status == 1 && out.len == 0;
 }
@@ -380,7 +382,7 @@ int secret_value_get(const struct host *h, unsigned int from, const char *name, 
 	return store_read(h, dir, name, into, e);
 }
 
-/* The bytes of a file are overwritten first; where the file system kept a copy, that stays. */
+/* Overwrites the bytes of a file first; if the file system kept a copy, that stays. */
 int secret_value_remove(const struct host *h, unsigned int from, const char *name,
 			struct arena *arena, struct error *e)
 {

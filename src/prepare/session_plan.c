@@ -3,19 +3,19 @@
 
 #include "str.h"
 
-/* While it is made. */
+/* A plan that is being made. */
 struct session_draft {
 	const struct session_plan *of;
 	struct plan *plan;
 	struct plan_mount *mounts, *root; /* its lists that are not the command's */
 	struct arena *arena;
-	size_t hidden; /* places of the workspace */
+	size_t hidden; /* hidden places of the workspace */
 	size_t room;   /* for more mounts */
 };
 
 /* --- layers --------------------------------------------------------------------------- */
 
-/* Sealed layers of a stack, and more of our own, as a mount names them. */
+/* Names the sealed layers of a stack, and one more of our own, in a mount. */
 static int draft_name_layers(const struct session_draft *d, const struct stack *s, const char *more,
 			     struct plan_mount *m)
 {
@@ -65,7 +65,8 @@ static bool draft_is_hidden(const struct plan_mount *m, const struct plan_mount 
 	       !str_equal(m->target, work->target);
 }
 
-/* Where the plan lets the box ask for snapshots it can look into those of its own session. */
+/* Whether the box can look into earlier snapshots of its session: when the plan lets it ask for
+ * them. */
 static bool draft_shows(const struct session_draft *d, const struct plan *command)
 {
 	return plan_mount_of(command, "ask") && plan_mount_of(command, "workspace") &&
@@ -88,7 +89,7 @@ static void draft_count(struct session_draft *d, const struct plan *command)
 		d->room = most;
 }
 
-/* What the workspace hides is hidden in a snapshot of it, too. */
+/* Hides in a snapshot what the workspace hides. */
 static int draft_hide_again(struct session_draft *d, const struct plan_mount *work,
 			    const char *target)
 {
@@ -109,7 +110,7 @@ static int draft_hide_again(struct session_draft *d, const struct plan_mount *wo
 	return 0;
 }
 
-/* Its workspace as it was then, to be read. */
+/* Adds a snapshot: the workspace as it was then, read-only. */
 static int draft_show(void *context, const struct layers_snapshot *s)
 {
 	struct session_draft *d = context;
@@ -147,7 +148,7 @@ static int draft_show(void *context, const struct layers_snapshot *s)
 
 /* --- the whole ------------------------------------------------------------------------- */
 
-/* The lists that change are the draft's own; all others are the command's. */
+/* The draft has its own lists that change; all others are the command's. */
 static int draft_begin(struct session_draft *d, const struct plan *command)
 {
 	draft_count(d, command);

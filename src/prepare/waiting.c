@@ -17,7 +17,7 @@
 
 enum { WAITING_DEPTH_MAX = 64, WAITING_SAID_MAX = 64 << 10 };
 
-/* How many names are in it, up to WAITING_MOST and one more.  -EFBIG: there is too much to read. */
+/* Counts the names in it, up to WAITING_MOST and one more.  -EFBIG: there is too much to read. */
 static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 {
 	struct stat st;
@@ -44,8 +44,8 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 	return r;
 }
 
-/* How much there is in its layers: 0, -EFBIG where that is too much to read, -E2BIG where there are
- * too many names, or why that is not known. */
+/* How much is in its layers: 0; -EFBIG: too much to read; -E2BIG: too many names; or another
+ * -errno: not known. */
 static int waiting_size(const struct layers *l, const struct layers_session *s)
 {
 	_cleanup_view_ struct view view = VIEW_INIT;
@@ -59,7 +59,7 @@ static int waiting_size(const struct layers *l, const struct layers_session *s)
 	return r == 0 && names > WAITING_MOST ? -E2BIG : r;
 }
 
-/* When the session made its own version; where the filesystem does not say, when it ended. */
+/* When the session made its own version; if the filesystem does not say, when it ended. */
 static int64_t waiting_since(const struct view *v, const struct layers_session *s,
 			     const struct change *c)
 {

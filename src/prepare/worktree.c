@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* As `git check-ref-format --branch`, and a little stricter. */
+/* Like `git check-ref-format --branch`, and a little stricter. */
 bool worktree_is_branch(const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -85,7 +85,7 @@ int worktree_check(const struct plan *command, const char *branch, struct error 
 
 /* --- before each start ------------------------------------------------------------------ */
 
-/* What is mounted within the workspace: nobody writes there, nor removes it. */
+/* Lists what is mounted within the workspace: nobody writes there, nor removes it. */
 static int worktree_covers(const struct plan *command, struct arena *arena,
 			   struct branch_covers *ret)
 {
@@ -111,7 +111,7 @@ static int worktree_write(int dir, const char *name, const struct buf *text)
 	return fd < 0 ? fd : fd_write_all(fd, text->ptr, text->len);
 }
 
-/* The folder of the lists. */
+/* Writes the folder of the lists. */
 static int worktree_list(const struct layers *l, const struct layers_session *s,
 			 const struct view *v, const struct plan *command, struct arena *arena,
 			 struct worktree *w)
@@ -144,7 +144,7 @@ static int worktree_list(const struct layers *l, const struct layers_session *s,
 	return w->lists ? 0 : -ENOMEM;
 }
 
-/* The first start, or the first since there is a commit: it begins at the branch, where the user
+/* At the first start, or the first since there is a commit: it begins at the branch, if the user
  * has one, or at the user's own commit. */
 static void worktree_begin(struct layers_session *s, const char *has, const char *mine)
 {

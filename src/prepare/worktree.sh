@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bawn: the session's files are its branch's own.  Nothing here runs a hook.
-# The branch; the workspace; the commits at which the session began, at which it has the branch, and
-# at which the user is, on that branch (COMMIT:branch) or else by HEAD; and whether it was on the
-# branch before.
+# bawn: gives the session the files of its branch.  Nothing here runs a hook.
+# Arguments: the branch; the workspace; the commit at which the session began; the commit of the branch
+# in the session; the user's commit, on that branch (COMMIT:branch) or else of HEAD; and whether the
+# session was on the branch before.
 branch=$1 top=$2 start=$3 last=$4 mine=${5%:branch} at=$5 how=$6 ref=refs/heads/$1
 shift 6
 
@@ -16,8 +16,8 @@ say() { echo "bawn: $*" >&2; }
 fail() { say "git in the box cannot $*, and the command does not run"; exit 125; }
 has() { git cat-file -e "$1^{tree}" 2>/dev/null; }
 short() { git rev-parse --short "$1"; }
-# All that a commit has is there.  Asked only where the one at which the session began is gone: what
-# the session built on it may have gone with it.
+# Whether all objects of a commit exist.  Used only when the commit at which the session began is
+# gone: what the session built on it may be gone too.
 whole() {
 	has "$1" || return
 	case $start in unborn | '') return ;; esac
@@ -25,7 +25,7 @@ whole() {
 }
 move() { git update-ref -m "bawn: $2" "$ref" "$1" || fail "make the branch $branch"; }
 
-# What the session's branch is now: what it left, whatever became of it outside.
+# The session's branch is now what the session left, whatever became of it outside.
 branch() {
 	now=$(git rev-parse -q --verify "$ref")
 	own=${last:-$start}
@@ -57,7 +57,7 @@ branch() {
 	fi
 }
 
-# The index is that of the commit.  What a person set on entries of it hides changes: away with it.
+# Make the index that of the commit.  Flags that a person set on its entries hide changes: remove them.
 index() {
 	if [ "$1" = new ] && [ "$(git config --bool core.sparseCheckout)" != true ]; then
 		hides='^[a-zS]'
@@ -71,13 +71,13 @@ index() {
 	if [ "$1" = new ]; then
 		git read-tree --reset "$tree"
 	else
-		# Which paths the session leaves out its own index says.
+		# The session's own index says which paths it leaves out.
 		git -c core.sparseCheckout=false read-tree --reset "$tree"
 	fi || fail "read the commit of the branch $branch"
 	git update-index -q --really-refresh >/dev/null
 }
 
-# Every path that is not the session's is what the commit has.
+# Give every path that is not the session's the state of the commit.
 files() {
 	if [ -s /run/bawn/worktree/gone ]; then
 		git update-index -z --index-info </run/bawn/worktree/held || fail "tell the session's files"
@@ -139,7 +139,7 @@ enter() (
 	if [ "$how" = fresh ]; then
 		git symbolic-ref -m "bawn: on the branch $branch" HEAD "$ref" || fail "go to the branch $branch"
 	elif [ "$(git symbolic-ref -q HEAD)" != "$ref" ]; then
-		# As in a worktree: what it left checked out stays so.
+		# As in a worktree: what it left checked out stays checked out.
 		at=$(git symbolic-ref -q --short HEAD) || at="no branch, at $(git rev-parse -q --short HEAD)"
 		if [ -e .git/rebase-merge ] || [ -e .git/rebase-apply ] || [ -e .git/BISECT_START ]; then
 			say "the session is in the middle of something, and not on the branch $branch"

@@ -20,7 +20,7 @@ static size_t compare_row(const struct compare *c, uint32_t parent, struct span 
 	return (size_t)keyed_hash(&key, name) & (c->table_size - 1);
 }
 
-/* The row of this name, or the empty one where it belongs. */
+/* The row of this name, or the empty row for it. */
 static uint32_t *compare_slot(const struct compare *c, uint32_t parent, struct span name)
 {
 	size_t i = compare_row(c, parent, name);
@@ -71,7 +71,8 @@ int compare_init(struct compare *c, const struct manifest *before, const struct 
 		uint32_t *slot = compare_slot(c, e->parent, manifest_name(before, e));
 		bool beneath = e->parent != 0 && c->to_after[e->parent] == 0;
 
-		/* Read twice from a directory that changed: once is enough. */
+		/* A directory that changes while it is read can give a name twice: we use the
+		 * first. */
 		if (*slot != MANIFEST_NONE || beneath)
 			c->to_after[i] = 0;
 		else
@@ -120,7 +121,7 @@ static bool compare_is_same_thing(const struct compare *c, const struct manifest
 	       span_equal(manifest_link(c->before, before), manifest_link(c->after, after));
 }
 
-/* Of a file that is the same inode: written since, as far as its own times tell. */
+/* Whether a file with the same inode was written since, as far as its own times tell. */
 static bool compare_is_written(const struct compare *c, const struct manifest_entry *before,
 			       const struct manifest_entry *after)
 {
@@ -142,14 +143,14 @@ bool compare_pair(const struct compare *c, uint32_t before, uint32_t after,
 	*ret_kind = COMPARE_CHANGED;
 	if (!compare_is_same_thing(c, b, a))
 		return true;
-	/* Seen by both because the walk of the start came late; or it is another one, which got the
-	 * number of the first. */
+	/* Both walks saw it because the walk of the start came late; or it is another file, which
+	 * got the number of the first. */
 	if (fresh && a->flags & MANIFEST_BORN) {
 		*ret_kind = compare_is_fresh(c, b) ? COMPARE_CREATED : COMPARE_CHANGED;
 		return true;
 	}
 	*ret_kind = COMPARE_ATTRIBUTES;
-	/* A directory's times are those of the names in it, which are compared by themselves. */
+	/* The names in a directory set its times, and each name is compared by itself. */
 	if (S_ISDIR(a->mode))
 		return attributes;
 	if (b->ctime == a->ctime && !fresh)
@@ -161,20 +162,20 @@ bool compare_pair(const struct compare *c, uint32_t before, uint32_t after,
 	return true;
 }
 
-/* A name that the first manifest does not have. */
+/* Whether a name that the first manifest does not have is a difference, and how. */
 static bool compare_new(const struct compare *c, uint32_t parent, const struct manifest_entry *a,
 			enum compare_kind *ret_kind)
 {
 	*ret_kind = COMPARE_CREATED;
 	if (parent == MANIFEST_NONE)
 		return true;
-	/* Where no folder was there was nothing in it. */
+	/* The first manifest knows all names of this folder, or no folder was there. */
 	if (parent != COMPARE_UNKNOWN &&
 	    (manifest_is_known(c->before, parent) || !S_ISDIR(c->before->entries[parent].mode)))
 		return true;
 	if (!compare_is_fresh(c, a))
 		return false;
-	/* Made, or there already and changed: without a time of birth that is not known. */
+	/* The session made it, or it existed and was changed: only a time of birth tells which. */
 	if (a->flags & MANIFEST_BORN)
 		return true;
 	if (S_ISDIR(a->mode))
@@ -192,7 +193,7 @@ static int compare_put(struct compare *c, uint32_t before, uint32_t after, enum 
 	return 0;
 }
 
-/* What is in the second manifest, parents first. */
+/* Goes through the second manifest, parents first. */
 static int compare_forward(struct compare *c)
 {
 	for (uint32_t i = 1; i < c->after->head->count; i++) {
@@ -215,7 +216,7 @@ static int compare_forward(struct compare *c)
 	return 0;
 }
 
-/* What is only in the first. */
+/* Goes through what is only in the first manifest. */
 static int compare_backward(struct compare *c)
 {
 	for (uint32_t i = 1; i < c->before->head->count; i++) {
@@ -223,8 +224,8 @@ static int compare_backward(struct compare *c)
 			continue;
 		uint32_t above = c->before->entries[i].parent, folder = c->to_after[above];
 
-		/* A directory that could not be read again tells nothing about its names, nor about
-		 * what is further down. */
+		/* We could not read this directory again: so we know nothing about the names in it
+		 * and below it. */
 		while (folder == MANIFEST_NONE && above != 0) {
 			above = c->before->entries[above].parent;
 			folder = c->to_after[above];

@@ -15,14 +15,14 @@
 
 enum { COVERS_PATIENCE_MS = 20000, COVERS_BYTES = 16 << 10 };
 
-/* --- which they are ------------------------------------------------------------------- */
+/* --- which covers there are ----------------------------------------------------------- */
 
 static bool covers_is_bare(const struct plan_mount *m)
 {
 	return m->kind == PLAN_MOUNT_BIND && !plan_mount_has_layers(m);
 }
 
-/* Whether it takes something away from what the folder around it gives. */
+/* Whether mount m takes away something that the folder around it gives. */
 static bool covers_is_cover(const struct plan_mount *m, const struct plan_mount *above)
 {
 	if (above && plan_mount_has_layers(above))
@@ -34,8 +34,8 @@ static bool covers_is_cover(const struct plan_mount *m, const struct plan_mount 
 				      m->access < above->access));
 }
 
-/* A cover in what m shows.  It is looked for from the first mount on the way, which stands in what
- * the host cannot change. */
+/* A cover in what m shows.  We look it up from the first mount on the way, whose place the host
+ * cannot change. */
 static struct cover covers_in(const struct plan *plan, const struct plan_mount *m,
 			      const char *target, enum cover_kind kind)
 {
@@ -76,7 +76,7 @@ static int covers_find(struct covers *c, const struct plan *plan)
 
 		if (!same)
 			same = &c->items[c->count++];
-		/* Of two at one place the later is seen. */
+		/* Of two mounts at one place the box sees the later. */
 		*same = covers_in(plan, above, m->target,
 				  m->kind == PLAN_MOUNT_HIDE       ? COVER_HIDE
 				  : m->access == PLAN_ACCESS_WRITE ? COVER_WRITE
@@ -85,7 +85,7 @@ static int covers_find(struct covers *c, const struct plan *plan)
 	return 0;
 }
 
-/* With the child. */
+/* Memory that we share with the child. */
 static void *covers_share(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -163,13 +163,13 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	struct covers_report report;
 
 	if (packet->body.len != sizeof(report))
-		return error_set(e, -EPROTO, "a report that is none");
+		return error_set(e, -EPROTO, "this is not a report");
 	memcpy(&report, packet->body.ptr, sizeof(report));
 	report.name[sizeof(report.name) - 1] = '\0';
 	if (report.word == COVERS_ALSO && (report.index != c->count || covers_also(c) < 0))
-		return error_set(e, -EPROTO, "a report of no name");
+		return error_set(e, -EPROTO, "a report without a name");
 	if (report.index >= c->count && report.word > COVERS_SYNCED)
-		return error_set(e, -EPROTO, "a report of no cover");
+		return error_set(e, -EPROTO, "a report about an unknown cover");
 	switch ((enum covers_word)report.word) {
 	case COVERS_READY:
 		c->ready = true;
@@ -187,10 +187,11 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	case COVERS_LOST:
 		return c->to.report(c->to.context, &report);
 	}
-	return error_set(e, -EPROTO, "a report that is none");
+	return error_set(e, -EPROTO, "this is not a report");
 }
 
-/* 1, 0: it is gone, -EAGAIN, or another -errno with a sentence. */
+/* 1: a report came.  0: the child is gone.  -EAGAIN: none yet.  Or another -errno with a
+ * sentence. */
 static int covers_receive(struct covers *c, struct error *e)
 {
 	static const struct channel_rule rules[] = {
@@ -202,7 +203,7 @@ static int covers_receive(struct covers *c, struct error *e)
 	return channel_receive(&channel, e);
 }
 
-/* Nobody keeps the covers any more: the box has to end. */
+/* Reads a report.  When the child is gone nobody keeps the covers: the box has to end. */
 static int covers_on_channel(void *context, uint32_t events)
 {
 	struct covers *c = context;
@@ -219,7 +220,7 @@ static int covers_on_channel(void *context, uint32_t events)
 
 static int covers_fork(struct covers *c, struct error *e)
 {
-	/* Counted for the user, and not among what the box has of it. */
+	/* Opened outside: it counts towards the user's limit, and not towards the box's. */
 	_cleanup_fd_ int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	int ends[2];
 
@@ -245,7 +246,7 @@ static int covers_fork(struct covers *c, struct error *e)
 	c->pidfd = r < 0 ? -1 : (int)syscall(SYS_pidfd_open, c->pid, 0);
 	(void)close(ends[1]);
 	c->channel = ends[0];
-	/* What the loop was told of may have been received by who waited. */
+	/* covers_sync may have read what the loop tells us about. */
 	if (r == 0)
 		r = fd_set_nonblock(c->channel, true);
 	if (r == 0)
@@ -351,15 +352,20 @@ int covers_wait(struct covers *c, struct error *e)
 
 	while (c->channel >= 0 && !c->ready && r > 0) {
 		if (poll(&answer, 1, COVERS_PATIENCE_MS) <= 0)
-			return error_set(e, -ETIMEDOUT, "who keeps covers on does not answer");
+			return error_set(e, -ETIMEDOUT,
+					 "the process that covers hidden and protected files does "
+					 "not answer");
 		r = covers_receive(c, e);
 		r = r == -EAGAIN ? 1 : r;
 	}
 	if (r < 0)
 		error_next(e,
-			   "Without it the box does not start. Nothing of the kind is needed where "
-			   "nothing is hidden, and --direct, --read and --write are left away.");
-	return r < 0 ? r : r == 0 ? error_set(e, -EPIPE, "who keeps covers on has ended") : 0;
+			   "Without it the box does not start. It is needed only when something is "
+			   "hidden, and with --direct, --read or --write.");
+	return r < 0    ? r
+	       : r == 0 ? error_set(e, -EPIPE,
+				    "the process that covers hidden and protected files has ended")
+			: 0;
 }
 
 void covers_end(struct covers *c)

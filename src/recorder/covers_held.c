@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By what the kernel says about every thread of the box: its descriptors, its folder and root, and
- * what is mapped.  A descriptor that is on its way through a socket is nobody's, and not found.
+ * We read what the kernel says about every thread of the box: its descriptors, its folder and root,
+ * and what is mapped.  A descriptor that is on its way through a socket belongs to no process: not
+ * found.
  */
 #include "covers_held.h"
 
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A directory of /proc, entry by entry: the first answer that is not false. */
+/* Calls fn for each entry of a directory of /proc until one says true; whether one did. */
 static bool held_each(int dir, const char *name, bool (*fn)(int dir, const char *name, void *of),
 		      void *of)
 {
@@ -37,7 +38,8 @@ static void held_cut(char *path)
 		path[strlen(path) - strlen(PROCESS_GONE)] = '\0';
 }
 
-/* By its path: also what stood there before, for so short a time that nobody covered it. */
+/* Whether the link's path is target or beneath it.  This also finds a file that was there so
+ * shortly that nobody covered it. */
 static bool held_is_beneath(const struct covers_held *what, int dir, const char *name)
 {
 	char path[PATH_MAX];
@@ -50,7 +52,7 @@ static bool held_is_beneath(const struct covers_held *what, int dir, const char 
 	return str_path_beneath(path, what->target);
 }
 
-/* A link of /proc to something open. */
+/* Whether a link of /proc leads to the thing that we search. */
 static bool held_is_link(int dir, const char *name, void *of)
 {
 	const struct covers_held *what = of;
@@ -69,7 +71,7 @@ static bool held_is_link(int dir, const char *name, void *of)
 	return held_is_beneath(what, dir, name);
 }
 
-/* Of "addresses rights offset device inode path" the field of this number, from 0. */
+/* The field of this number, from 0, of "addresses rights offset device inode path". */
 static const char *held_field(const char *line, size_t number)
 {
 	for (; number > 0; number--) {
@@ -79,7 +81,7 @@ static const char *held_field(const char *line, size_t number)
 	return line;
 }
 
-/* What is protected may be mapped through its cover, but not to write. */
+/* A process may map a protected file through its cover, but not to write. */
 static bool held_is_mapping(const char *line, const struct covers_held *what)
 {
 	const char *rights = held_field(line, 1);
@@ -111,7 +113,7 @@ static bool held_is_mapped(int dir, const struct covers_held *what)
 	return found;
 }
 
-/* Threads may have descriptors and folders of their own. */
+/* A thread may have its own descriptors and its own folder. */
 static bool held_by_thread(int dir, const char *name, void *of)
 {
 	_cleanup_fd_ int thread = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The child of covers.h.  It has the box's root and mounts before its eyes, and the rights over
- * them; what it reads is the plan, the names that inotify tells, and what the kernel says about the
- * box's processes.
+ * The child of covers.h.  It sees the box's root and mounts and has the rights over them.  It reads
+ * the plan, the names that inotify tells, and what the kernel says about the box's processes.
  */
 #include "covers_keep.h"
 
@@ -27,11 +26,11 @@
 #include <unistd.h>
 
 enum {
-	KEEP_AWAY = 16, /* none lies there while they are put in order */
+	KEEP_AWAY = 16, /* above all KEEP_ numbers: free while we put them in order */
 	KEEP_BYTES = 64 << 10,
-	KEEP_TRIES = 64,  /* to lay one cover while its place is changed */
-	KEEP_FORGETS = 3, /* of them, with an overlay that does not see what is there */
-	/* A name that leads to something else, and another name for the same. */
+	KEEP_TRIES = 64,  /* how often we try to lay one cover while others change its place */
+	KEEP_FORGETS = 3, /* the tries at which we make an overlay look again */
+	/* A name that leads to something else, and another name for the same thing. */
 	KEEP_FOLDER = IN_CREATE | IN_MOVE | IN_MOVE_SELF | IN_ONLYDIR,
 };
 
@@ -45,7 +44,7 @@ void keep_say(struct covers_report report)
 
 /* --- one cover ------------------------------------------------------------------------ */
 
-/* Where a cover's name is looked up, as far as there is a way to it. */
+/* Where the lookup of a cover's name got to. */
 struct keep_place {
 	int dir; /* its parent */
 	int fd;  /* what is there */
@@ -71,7 +70,7 @@ int keep_listen(struct keep *k, int dir, const char *name, uint32_t flags)
 {
 	if (fchdir(dir) < 0)
 		return -errno;
-	/* The number is the object's, however often it is asked for. */
+	/* Each call with the same object gives the same number. */
 	int number = inotify_add_watch(KEEP_EVENTS, name, flags | IN_MASK_ADD);
 
 	if (number < 0 || inotify_add_watch(KEEP_HEARD, name, flags | IN_MASK_ADD) < 0)
@@ -83,8 +82,8 @@ int keep_listen(struct keep *k, int dir, const char *name, uint32_t flags)
 	return k->folders > COVERS_FOLDERS_MAX ? -E2BIG : number;
 }
 
-/* A folder of somebody else's that we cannot read is not one where the user's programs replace
- * files. */
+/* The user's programs do not replace files in a folder that is another user's and that we cannot
+ * read. */
 int keep_listen_folder(struct keep *k, int dir)
 {
 	struct stat st;
@@ -107,8 +106,8 @@ int keep_part(const char **at, char into[NAME_MAX + 1])
 	return 0;
 }
 
-/* Every folder on the way is listened to before a name is looked up in it.  Those of an overlay are
- * the box's alone; what lies beneath it is listened to outside. */
+/* Looks up the cover's path.  It listens to every folder on the way before it looks up a name in
+ * it.  The folders of an overlay are the box's alone; outside we listen to those beneath it. */
 static int keep_find(struct keep *k, const struct cover *c, struct keep_place *ret)
 {
 	char part[NAME_MAX + 1], base[PATH_MAX];
@@ -162,8 +161,8 @@ int keep_forget(const struct cover *c)
 	return fd < 0 ? fd : mounts_forget_names(fd);
 }
 
-/* Whether the cover is what is found by its name.  Something that is hidden may be mounted there
- * itself: then a mount alone says nothing. */
+/* Whether the lookup of the name finds the cover.  A hidden thing may itself be a mount: then the
+ * fact that a mount is there says nothing. */
 static bool keep_is_laid(const struct keep *k, const struct cover *c, const struct keep_place *p)
 {
 	const int empty[] = {k->empty_dir, k->empty_file};
@@ -180,8 +179,8 @@ static bool keep_is_laid(const struct keep *k, const struct cover *c, const stru
 }
 
 /*
- * 1: it had to be laid.  0: it was there, or nothing is.  Looked at again until it is the cover
- * that is found by its name: what was covered may have been replaced in the same moment.
+ * Lays the cover.  1: it had to.  0: the cover was there, or there is nothing to cover.  Or -errno.
+ * It looks again until the name leads to the cover: a program may replace the thing at that moment.
  */
 static int keep_settle(struct keep *k, size_t index)
 {
@@ -193,8 +192,9 @@ static int keep_settle(struct keep *k, size_t index)
 		int there = c->kind == COVER_HIDE ? keep_outside_find(k, index) : 0;
 		int r = there < 0 ? there : keep_find(k, c, &p);
 
-		/* Else the box has looked before, and would find it some day; or it made something
-		 * of its own in this place, or took it away. */
+		/* The thing is there outside, but the box looked before it was: make the overlay
+		 * look again.  Or the box made or removed something of its own here: then we stop
+		 * after a few tries. */
 		if ((r == -ENOENT || r == -ENOTDIR) && c->layered && there > 0 &&
 		    i < KEEP_FORGETS) {
 			r = keep_forget(c);
@@ -220,7 +220,7 @@ static int keep_settle(struct keep *k, size_t index)
 						      .inode = p.object.stx_ino,
 						      .major = p.object.stx_dev_major,
 						      .minor = p.object.stx_dev_minor};
-		/* Gone while we looked at it. */
+		/* It went away while we looked at it. */
 		if (r < 0 && r != -ENOENT && r != -EINVAL)
 			return r;
 		put |= r == 0;
@@ -244,7 +244,7 @@ void keep_renew(struct keep *k, size_t index)
 	keep_say(report);
 }
 
-/* A folder on the way to what is hidden in an overlay got another name, or nobody knows. */
+/* Whether a folder on the way to something hidden in an overlay was renamed, or may have been. */
 static bool keep_is_renamed(const struct keep *k, size_t index, const struct inotify_event *event)
 {
 	if (event->mask & IN_Q_OVERFLOW)
@@ -255,8 +255,8 @@ static bool keep_is_renamed(const struct keep *k, size_t index, const struct ino
 	return false;
 }
 
-/* Where something hidden is mounted a second time, the kernel takes the cover away with the first
- * name, and no folder says the other one. */
+/* Something hidden may be mounted a second time.  Then the kernel removes the cover there together
+ * with the first name, and no event of a folder tells us about the other one. */
 static bool keep_may_be_off(const struct cover *c, const struct inotify_event *event)
 {
 	return event->mask & COVERS_OBJECT && c->kind == COVER_HIDE && !c->layered;
@@ -280,7 +280,7 @@ static void keep_on_event(struct keep *k, const struct inotify_event *event)
 	}
 }
 
-/* False: there was nothing. */
+/* Reads and handles events.  False: there were none. */
 static bool keep_hear(struct keep *k)
 {
 	static _Alignas(struct inotify_event) char bytes[KEEP_BYTES];
@@ -297,7 +297,7 @@ static bool keep_hear(struct keep *k)
 	return n > 0;
 }
 
-/* One turn: what was heard, and what the recorder asks for, whose calls wait for the answer. */
+/* One turn: handles the events, and the recorder's questions, for whose answers calls wait. */
 static void keep_turn(struct keep *k, int timeout)
 {
 	struct pollfd fds[] = {{.fd = KEEP_CHANNEL, .events = POLLIN},
@@ -317,7 +317,8 @@ static void keep_meanwhile(void *context)
 	keep_turn(context, 0);
 }
 
-/* When all have been laid: it takes longer, and some may have to be laid again meanwhile. */
+/* Looks who holds uncovered things.  Runs when all covers are laid: it takes longer, and some may
+ * have to be laid again meanwhile. */
 static void keep_look(struct keep *k)
 {
 	bool more = true;
@@ -369,7 +370,7 @@ static int keep_enter(struct keep *k, pid_t first)
 		r = keep_join(first, "user", CLONE_NEWUSER);
 	if (r == 0)
 		r = keep_join(first, "mnt", CLONE_NEWNS);
-	/* To mount, and to look at the box's processes. */
+	/* Rights to mount, and to look at the box's processes. */
 	if (r == 0)
 		r = process_keep_capabilities(1u << CAP_SYS_ADMIN | 1u << CAP_SYS_PTRACE);
 	if (r == 0)
@@ -389,7 +390,7 @@ static int keep_enter(struct keep *k, pid_t first)
 	r = k->all->unfiltered ? 0 : process_filter(profile_bpf(PROFILE_COVERS));
 	if (r < 0)
 		return r;
-	/* Nobody has looked at anything yet. */
+	/* No process of the box has run yet, so none holds anything. */
 	for (; k->failed < k->all->count; k->failed++) {
 		r = keep_settle(k, k->failed);
 		if (r < 0)
@@ -419,7 +420,7 @@ static int keep_on_enter(void *context, struct channel_packet *packet, struct er
 	return r;
 }
 
-/* What happened before we were asked is heard of by now. */
+/* Answers when all events from before the question are handled. */
 static int keep_on_sync(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct covers_report report = {.word = COVERS_SYNCED};
@@ -488,7 +489,8 @@ _Noreturn void covers_keep(struct covers *c, int channel, int events)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(fds); i++)
 		if (fds[i] < 0 || dup3(fds[i], KEEP_CHANNEL + (int)i, O_CLOEXEC) < 0)
 			_exit(1);
-	/* Nothing else of the recorder's: a session must end when its parts have. */
+	/* Close all else that came from the recorder: a session must end when its parts have
+	 * ended. */
 	if (close_range(KEEP_COUNT, ~0u, 0) < 0)
 		_exit(1);
 	keep_serve(&k);

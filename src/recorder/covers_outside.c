@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is hidden, seen from outside, by descriptors that were opened before we entered the box.
+ * Follows hidden things from outside, by descriptors that were opened before we entered the box.
  *
- * A hidden file is followed by a descriptor: the kernel says by which path it is found now, and
- * inotify when that changes.  Where the box would see it there, that path is covered as well.  One
- * that was there for too short a time to be followed is known by what the folder says, if it stayed
- * in it.  Of a link nobody says the path; but one that lies beside the file, as a backup does, is
- * found.  It may come to be somewhere else with a folder that it lies in: those of one that was
- * moved are listened to.
+ * We hold a descriptor of each hidden file: the kernel says by which path it is found now, and
+ * inotify says when that changes.  If the box would see it there, we cover that path as well.  A
+ * file may be there for too short a time to be followed: then we know it from the events of its
+ * folder, if it stayed in that folder.  Nobody tells the path of a hard link; but we find one that
+ * is beside the file, as a backup is.  A hidden file may also move with a folder that it is in:
+ * when it has moved, we listen to the folders above it.
  */
 #include "covers_keep.h"
 
@@ -25,13 +25,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OUTSIDE_TURNS = 16 }; /* until somebody who renames its folders is done */
+enum { OUTSIDE_TURNS = 16 }; /* until a program that renames its folders is done */
 
 struct keep_object {
 	int fd;
-	size_t cover;  /* by which it was hidden first */
-	nlink_t links; /* names that it may have */
-	char *settled; /* its path, whose folders are listened to; NULL */
+	size_t cover;  /* the cover that hid it first */
+	nlink_t links; /* how many names we know of */
+	char *settled; /* its path, to whose folders we listen; NULL */
 };
 
 static void outside_lost(size_t index, int error)
@@ -40,7 +40,7 @@ static void outside_lost(size_t index, int error)
 		.word = COVERS_LOST, .index = (uint32_t)index, .error = error});
 }
 
-/* --- where it lies -------------------------------------------------------------------- */
+/* --- where a hidden thing is ---------------------------------------------------------- */
 
 int keep_outside_start(struct keep *k)
 {
@@ -62,7 +62,7 @@ int keep_outside_start(struct keep *k)
 	return 0;
 }
 
-/* The folder whose other name ends the box. */
+/* Notes a folder: when it is renamed, the box ends. */
 static int outside_way(struct keep *k, int number, size_t index)
 {
 	for (size_t i = 0; i < k->way_count; i++)
@@ -74,8 +74,8 @@ static int outside_way(struct keep *k, int number, size_t index)
 	return 0;
 }
 
-/* What is at the cover's place and, where ret_dir is given, its folder.  Every folder is listened
- * to before a name is looked up in it. */
+/* Opens what is at the cover's place and, when ret_dir is given, its folder: the descriptor, or
+ * -errno.  It listens to every folder before it looks up a name in it. */
 static int outside_walk(struct keep *k, size_t index, int *ret_dir)
 {
 	const struct cover *c = &k->all->items[index];
@@ -87,7 +87,7 @@ static int outside_walk(struct keep *k, size_t index, int *ret_dir)
 
 	for (bool top = true; r == 0 && (r = keep_part(&rest, part)) == 0; top = false) {
 		r = keep_listen_folder(k, at);
-		/* The top itself is not looked up by the box. */
+		/* The box does not look up the top itself. */
 		if (r > 0 && !top && c->layered)
 			r = outside_way(k, r, index);
 		int next = r < 0 ? r : open_beneath(at, part, O_PATH, 0);
@@ -116,7 +116,7 @@ static bool outside_is_followed(const struct keep *k, const struct stat *st)
 	return false;
 }
 
-/* 1: the descriptor is kept. */
+/* Follows a thing.  1: it keeps the descriptor.  0: we follow the thing already.  Or -errno. */
 static int outside_follow(struct keep *k, size_t index, int fd)
 {
 	char name[16];
@@ -131,17 +131,17 @@ static int outside_follow(struct keep *k, size_t index, int fd)
 	(void)snprintf(name, sizeof(name), "%d", fd);
 	int r = keep_listen(k, KEEP_SELF, name, COVERS_OBJECT);
 
-	/* What the user cannot read, the box cannot either. */
+	/* The box cannot read what the user cannot read. */
 	r = r == -EACCES ? 0 : r;
-	/* A hidden folder is found by both names, as those on the way. */
+	/* The box could find a renamed hidden folder by both names, like the folders on the way. */
 	if (r > 0 && S_ISDIR(st.st_mode) && k->all->items[index].layered)
 		r = outside_way(k, r, index);
 	if (r < 0 || fstat(fd, &st) < 0)
 		return r < 0 ? r : -errno;
 	k->objects[k->object_count++] =
 		(struct keep_object){.fd = fd, .cover = index, .links = st.st_nlink};
-	/* What the start found was said there.  What came later may have been linked before we
-	 * saw it. */
+	/* The start has told about links that it found.  A thing that came later may have been
+	 * linked before we saw it. */
 	if (k->channel && st.st_nlink > 1 && !S_ISDIR(st.st_mode)) {
 		k->objects[k->object_count - 1].links = 1;
 		k->look = true;
@@ -180,7 +180,7 @@ static int outside_path(int fd, char into[PATH_MAX])
 	return 0;
 }
 
-/* Its path in the box is covered. */
+/* Covers this path of the box. */
 static int outside_cover(struct keep *k, const char *target)
 {
 	struct covers *all = k->all;
@@ -207,7 +207,7 @@ static int outside_cover(struct keep *k, const char *target)
 	return 0;
 }
 
-/* Wherever the box sees what has this path outside. */
+/* Covers every place where the box sees what has this path outside. */
 static int outside_cover_all(struct keep *k, const char *path)
 {
 	const struct plan *plan = k->all->plan;
@@ -230,7 +230,7 @@ static int outside_cover_all(struct keep *k, const char *path)
 	return r;
 }
 
-/* The folders that have this path in them, up to the top. */
+/* Listens to the folders above this path, up to the top.  Changes `path`. */
 static int outside_listen_above(struct keep *k, char path[PATH_MAX])
 {
 	int r = 0;
@@ -240,7 +240,7 @@ static int outside_listen_above(struct keep *k, char path[PATH_MAX])
 		_cleanup_fd_ int dir =
 			openat(k->top, path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-		/* It was renamed just now: whoever asks looks again. */
+		/* Somebody renamed it just now: the caller looks again. */
 		if (dir < 0)
 			return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
 		r = keep_listen(k, dir, ".", IN_MOVE_SELF);
@@ -249,8 +249,8 @@ static int outside_listen_above(struct keep *k, char path[PATH_MAX])
 	return r < 0 ? r : 0;
 }
 
-/* Covered by the path that it has now, which is read into `path`, and its folders are listened to.
- */
+/* Covers the thing by the path that it has now, and listens to the folders above it.  Changes
+ * `path` to the newest one. */
 static int outside_settle(struct keep *k, struct keep_object *object, char path[PATH_MAX])
 {
 	char above[PATH_MAX];
@@ -274,7 +274,7 @@ static int outside_settle(struct keep *k, struct keep_object *object, char path[
 	return r < 0 ? r : -EBUSY;
 }
 
-/* From the folder of this cover, to another name in it. */
+/* Covers a file that was renamed within the folder of this cover. */
 static int outside_moved_in(struct keep *k, size_t index, const struct inotify_event *event)
 {
 	_cleanup_fd_ int dir = -1;
@@ -310,7 +310,7 @@ void keep_outside_moved(struct keep *k, const struct inotify_event *event)
 		const struct cover *c = &k->all->items[i];
 		int r = outside_is_named(c, k->moved.name) ? outside_moved_in(k, i, event) : 0;
 
-		/* An overlay still has it by the name that it had before. */
+		/* The overlay still has it by the name that it had before. */
 		if (r == 0 && c->layered && outside_is_named(c, event->name))
 			r = keep_forget(c);
 		if (r < 0)
@@ -318,7 +318,8 @@ void keep_outside_moved(struct keep *k, const struct inotify_event *event)
 	}
 }
 
-/* Names of it that lie beside the first one are covered: how many it has there, or -errno. */
+/* Covers the names of the file that are in the folder of the first one: how many there are, or
+ * -errno. */
 static int outside_beside(struct keep *k, const struct keep_object *object, ino_t inode)
 {
 	_cleanup_fd_ int dir = -1;
@@ -344,7 +345,8 @@ static int outside_beside(struct keep *k, const struct keep_object *object, ino_
 	return r < 0 ? r : count;
 }
 
-/* 1: it is nowhere any more.  0, or -errno: -EMLINK: it has a name, and nobody knows which. */
+/* Looks where a hidden thing is now.  1: nowhere.  0: we know all its names.  Or -errno; -EMLINK:
+ * it has a name that we do not know. */
 static int outside_look_at(struct keep *k, struct keep_object *object)
 {
 	char path[PATH_MAX];

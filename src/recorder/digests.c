@@ -16,7 +16,7 @@ static uint64_t digests_check(const struct digests_entry *entry)
 	return fnv64_bytes(FNV64_START, entry, offsetof(struct digests_entry, check));
 }
 
-/* What can be believed of the file, and nothing behind the first that cannot. */
+/* Reads entries up to the first one whose check is wrong. */
 static void digests_load(struct digests *d, size_t count)
 {
 	size_t size = count * sizeof(*d->entries);
@@ -42,7 +42,7 @@ void digests_open(struct digests *d, int dir)
 
 	if (count <= DIGESTS_MAX)
 		digests_load(d, count);
-	/* Too many, or a torn end: it begins anew. */
+	/* Too many entries, or a damaged end: cut it off. */
 	if ((d->count * sizeof(*d->entries) != (size_t)st.st_size || count > DIGESTS_MAX) &&
 	    ftruncate(d->fd, (off_t)(d->count * sizeof(*d->entries))) < 0)
 		fd_close(&d->fd);
@@ -77,7 +77,7 @@ void digests_add(struct digests *d, const struct digests_key *key, const struct 
 	if (d->fd < 0 || key->ctime / CLOCK_SECOND + DIGESTS_AGE_S > clock_s(CLOCK_REALTIME))
 		return;
 	entry.check = digests_check(&entry);
-	/* One write: two sessions do not tear each other's. */
+	/* One write: so the entries of two sessions do not mix. */
 	if (write(d->fd, &entry, sizeof(entry)) != (ssize_t)sizeof(entry))
 		fd_close(&d->fd);
 }

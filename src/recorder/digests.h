@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Digests of programs that were taken before, by this session or another: a file `digests` in the
- * folder of all records, so that a large program is read once and not at every start.  An entry
- * holds for a file as the kernel knows it (device, inode, size, times); whoever changes the file
- * changes its ctime.  It is a cache: one that is damaged, too large or not to be opened is done
- * without.  Its check finds damage, and no forgery: who can write the folder of records between
- * sessions can write here what they like, so an event says of a digest from here that it is
- * remembered.
+ * Remembers digests of programs that this session or another took: a file `digests` in the folder
+ * of all records, so that a large program is read once and not at every start.  An entry is for a
+ * file as the kernel knows it (device, inode, size, times); whoever changes the file changes its
+ * ctime.  It is a cache: when it is damaged, too large or cannot be opened, we work without it.
+ * Its check finds damage, and no forgery: who can write the folder of records between sessions can
+ * write anything here, so an event says of a digest from here that it is remembered.
  *
  *	offset	bytes	each number as this machine writes it
  *	0	40	device, inode, size, mtime and ctime (nanoseconds)
@@ -32,9 +31,9 @@ struct digests_entry {
 };
 
 struct digests {
-	int fd; /* -1: done without */
+	int fd; /* -1: we work without it */
 	struct digests_entry *entries;
-	bool *taken; /* by digests_take */
+	bool *taken; /* for each entry: digests_take gave it already */
 	size_t count;
 };
 
@@ -49,11 +48,12 @@ static inline bool digests_is(const struct digests_key *a, const struct digests_
 	       a->mtime == b->mtime && a->ctime == b->ctime;
 }
 
-/* 1 and its digest the first time that it is asked for, 0 afterwards; -ENOENT: not known. */
+/* Finds the digest.  1: the first time that somebody asks for it.  0: a later time.  -ENOENT: not
+ * known. */
 int digests_take(struct digests *d, const struct digests_key *key, struct hash *ret);
 
-/* A file that was changed a moment ago could be changed again within the same tick of the clock;
- * its digest is not kept. */
+/* Adds a digest, unless the file was changed a moment ago: it could be changed again within the
+ * same tick of the clock. */
 void digests_add(struct digests *d, const struct digests_key *key, const struct hash *digest);
 
 #endif

@@ -18,16 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In the table of what is known: by an earlier run, so that it has to be asked whether the session
+/* In the table of known paths: an earlier run entered it, so we have to look whether the session
  * still has it. */
 #define FIRST_KEEP_EARLIER TOUCHED_GONE
-/* Review: a file of the user's was moved there. */
+/* Review: a file of the user was moved there. */
 #define FIRST_KEEP_CAME TOUCHED_MOVED
 
 enum {
 	FIRST_KEEP_TRIES = 1000,
 	FIRST_KEEP_DEPTH = 100,
-	FIRST_KEEP_BLOCK = 4096, /* what is as large may have a hole */
+	FIRST_KEEP_BLOCK = 4096, /* a file of this size or more may have a hole */
 };
 
 /* --- begin ---------------------------------------------------------------------------- */
@@ -61,8 +61,8 @@ static int first_keep_remember(void *context, size_t i, const struct first_entry
 	(void)i;
 	if (e->flags & FIRST_APART && e->at >= k->number)
 		k->number = e->at + 1;
-	/* What a direct session left may be changed by anybody since; it is looked at again.  What
-	 * a review session changed may have landed since, or been discarded. */
+	/* Anybody may have changed what a direct session left: we look at it again.  What a review
+	 * session changed may have landed since, or been discarded. */
 	if (!k->direct)
 		first_keep_know(k, e->path, FIRST_KEEP_EARLIER);
 	return 0;
@@ -77,7 +77,7 @@ static int first_keep_resume(struct first_keep *k, struct error *e)
 	return r < 0 ? r : first_each(&f, first_keep_remember, k);
 }
 
-/* Made after its folder was, and before anything was kept in it. */
+/* Opens the snapshot.  It was made after its folder, and before anything was kept in it. */
 static void first_keep_open_tree(struct first_keep *k)
 {
 	struct statx st = {.stx_mask = 0};
@@ -88,7 +88,7 @@ static void first_keep_open_tree(struct first_keep *k)
 	k->tree = open_beneath(k->dir, SUBVOLUME_CHECKPOINT, O_PATH | O_DIRECTORY, 0);
 }
 
-/* The session's own layers: what stands in one of them is its doing. */
+/* Opens the session's own layers: the session made what is in one of them. */
 static int first_keep_open_layers(struct first_keep *k, const struct plan_mount *m)
 {
 	char upper[PATH_MAX];
@@ -200,7 +200,7 @@ static void first_keep_hash(struct first_entry *e, int fd)
 	e->flags |= FIRST_HASHED;
 }
 
-/* Read whole, hashed and put behind the others. */
+/* Reads the whole file, hashes it and appends it to the packed contents. */
 static void first_keep_pack(struct first_keep *k, struct first_entry *e, int fd)
 {
 	size_t len = 0;
@@ -236,7 +236,7 @@ static void first_keep_pack(struct first_keep *k, struct first_entry *e, int fd)
 	k->kept += len;
 }
 
-/* One run of bytes. */
+/* Copies one run of bytes. */
 static int first_keep_copy_run(struct first_keep *k, int from, int to, off_t at, off_t end)
 {
 	off_t in = at, out = at;
@@ -266,7 +266,7 @@ static int first_keep_copy_run(struct first_keep *k, int from, int to, off_t at,
 	return 0;
 }
 
-/* Where it has holes the copy has them too: a file of the user's may be larger than the disk. */
+/* Copies the content with its holes: a file of the user may be larger than the disk. */
 static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size)
 {
 	struct stat st;
@@ -278,7 +278,7 @@ static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size
 			break;
 		off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
 
-		/* A filesystem that does not know: all of it. */
+		/* The filesystem does not tell holes: copy all of it. */
 		at = data < 0 ? at : data;
 		end = hole < 0 || hole > (off_t)size ? (off_t)size : hole;
 		int r = first_keep_copy_run(k, from, to, at, end);
@@ -288,18 +288,18 @@ static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size
 	}
 	if (fstat(from, &st) < 0 || ftruncate(to, (off_t)size) < 0)
 		return -errno;
-	/* It was cut short meanwhile, by another name. */
+	/* Somebody shortened it meanwhile, by another name. */
 	return (uint64_t)st.st_size < size ? -ESTALE : 0;
 }
 
-/* A file of its own: shares the blocks where the filesystem can, else has a copy of them.  blocks:
- * the bytes of these. */
+/* Keeps the content as a file of its own.  It shares the blocks if the filesystem can, else it is a
+ * copy.  blocks: their bytes. */
 static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd, uint64_t blocks)
 {
 	char name[17];
 	_cleanup_fd_ int file = -1;
 
-	/* A recorder that was killed may have left one that no entry names. */
+	/* A recorder that was killed may have left a file that no entry names. */
 	for (int i = 0; file < 0 && i < FIRST_KEEP_TRIES; i++, k->number += file < 0) {
 		(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)k->number);
 		file = openat(k->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -329,8 +329,8 @@ static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd
 }
 
 /*
- * The snapshot has it as it is: the same inode, which nobody has touched since.  What was touched
- * in the moment in which the snapshot was made is not taken for it.
+ * Whether the snapshot has the file as it is: the same inode, unchanged since.  False for a file
+ * that was changed at the moment when the snapshot was made.
  */
 static bool first_keep_is_in_tree(const struct first_keep *k, const struct first_entry *e,
 				  const char *path)
@@ -355,7 +355,7 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;
 
-	/* Another one by now, or not to be read. */
+	/* It is another file by now, or we cannot read it. */
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->ino || st.st_dev != e->dev) {
 		first_keep_lack(k, e, FIRST_WHY_UNREADABLE);
 		return;
@@ -373,13 +373,13 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 				e->size > FIRST_KEEP_MERGE ? FIRST_WHY_LARGE : FIRST_WHY_LIMIT);
 		first_keep_hash(e, fd);
 	}
-	/* Somebody changed it while it was read: what was kept is from after that. */
+	/* Somebody changed it while we read it: we kept what it was after that. */
 	if (k->direct && fstat(fd, &st) == 0)
 		e->ctime = CLOCK_NS(st.st_ctim);
 }
 
-/* Direct: access list and attributes, behind the contents.  Of what cannot be read nobody knows
- * them; what there is no room for is refused. */
+/* Direct: keeps the access list and the attributes, after the contents.  Nobody knows those of what
+ * we cannot read.  When there is no room for them, the change is refused. */
 static void first_keep_attributes(struct first_keep *k, struct first_entry *e)
 {
 	bool folder = e->kind == FIRST_DIR;
@@ -412,7 +412,7 @@ static void first_keep_attributes(struct first_keep *k, struct first_entry *e)
 
 /* --- a path --------------------------------------------------------------------------- */
 
-/* False: it could not be entered. */
+/* Enters e.  False: that failed. */
 static bool first_keep_put(struct first_keep *k, const struct first_entry *e)
 {
 	bool end = e->flags & FIRST_END;
@@ -448,7 +448,8 @@ static void first_keep_stat(struct first_entry *e, const struct stat *st)
 	e->atime = CLOCK_NS(st->st_atim);
 }
 
-/* When a file was made that has several names, or, in direct mode, may have had (first.h). */
+/* When a file was made that has several names or, in direct mode, may have had them (first.h); 0:
+ * unknown. */
 static int64_t first_keep_born(const struct first_keep *k, const struct first_entry *e, int fd)
 {
 	int64_t now = clock_ns(CLOCK_REALTIME_COARSE);
@@ -458,8 +459,8 @@ static int64_t first_keep_born(const struct first_keep *k, const struct first_en
 	return born < now ? born : 0;
 }
 
-/* What stands there, without its content: 0; -ELOOP: there is a link on the way; or -errno.  text
- * is for what a link says. */
+/* What is there, without its content.  0; -ELOOP: there is a link on the way; or another -errno.
+ * text gets what a link says. */
 static int first_keep_look(const struct first_keep *k, int side, const char *path,
 			   struct first_entry *ret, char text[FIRST_PATH_MAX])
 {
@@ -483,7 +484,7 @@ static int first_keep_look(const struct first_keep *k, int side, const char *pat
 	return 0;
 }
 
-/* The part below the workspace; NULL: it lies elsewhere, or is too long, or the workspace. */
+/* The part below the workspace; NULL: it is elsewhere, or too long, or the workspace itself. */
 static const char *first_keep_below(const struct first_keep *k, struct span path)
 {
 	size_t len = strlen(k->inside);
@@ -494,7 +495,7 @@ static const char *first_keep_below(const struct first_keep *k, struct span path
 	return (const char *)path.ptr + len + 1;
 }
 
-/* The workspace's own folder: its mode and time, once. */
+/* Enters the workspace's own folder, once: its mode and time. */
 static void first_keep_top(struct first_keep *k)
 {
 	char text[FIRST_PATH_MAX];
@@ -510,7 +511,7 @@ static void first_keep_top(struct first_keep *k)
 	}
 }
 
-/* A name in a folder is about to change, and so is the folder's time. */
+/* A name in a folder is about to change, and so is the folder's time: enters the folder. */
 static void first_keep_folder(struct first_keep *k, struct span path)
 {
 	while (path.len > 0 && path.ptr[path.len - 1] != '/')
@@ -530,7 +531,7 @@ static void first_keep_folder(struct first_keep *k, struct span path)
 	first_keep_top(k);
 }
 
-/* Something stands there in a layer: the session, or an earlier run of it, has been here. */
+/* Whether a layer has something there: the session, or an earlier run of it, made it. */
 static bool first_keep_is_own(const struct first_keep *k, const char *path)
 {
 	bool own = false;
@@ -543,8 +544,8 @@ static bool first_keep_is_own(const struct first_keep *k, const char *path)
 	return own;
 }
 
-/* Whether the layers of earlier runs decide what stands at a path, also where they have taken it
- * away together with the folder that it was in.  The last layer is this run's own. */
+/* Whether the layers of earlier runs decide what is at a path, also by having removed the folder
+ * that it was in.  The last layer is this run's own. */
 static bool first_keep_is_decided(const struct first_keep *k, const char *path)
 {
 	for (size_t i = k->layer_count ? k->layer_count - 1 : 0; i-- > 0;) {
@@ -571,9 +572,9 @@ static bool first_keep_is_decided(const struct first_keep *k, const char *path)
 }
 
 /*
- * Review: what the box saw is the session's already, so it was changed by a name, or in a way, that
- * we were not told of.  Of a file nobody knows any more what it was; where the folder has a
- * directory or nothing there is no content to be wrong about.
+ * Review: the box saw something that is the session's already, so it was changed by a name, or in a
+ * way, that nobody told us of.  Nobody knows what a file was before.  But when the workspace has a
+ * directory or nothing there, no content can be wrong: true.
  */
 static bool first_keep_look_beneath(const struct first_keep *k, const char *path,
 				    struct first_entry *ret, char text[FIRST_PATH_MAX])
@@ -585,8 +586,8 @@ static bool first_keep_look_beneath(const struct first_keep *k, const char *path
 	return r == 0 && (ret->kind == FIRST_DIR || ret->kind == FIRST_ABSENT);
 }
 
-/* The change is refused: its content was kept for nothing.  entered: where the index ended before;
- * what its folder had may stand behind the content, and is not written over. */
+/* The change is refused: removes the content that was kept for it.  entered: where the index ended
+ * before.  If the folder's own attributes were written after the content, it stays. */
 static void first_keep_drop(struct first_keep *k, const struct first_entry *e, uint64_t entered)
 {
 	char name[17];
@@ -598,7 +599,7 @@ static void first_keep_drop(struct first_keep *k, const struct first_entry *e, u
 		k->packed = e->at;
 }
 
-/* What stands at a path that is not known yet. */
+/* Keeps what is at a path that is not known yet. */
 static void first_keep_take(struct first_keep *k, struct span path, struct first_entry *e,
 			    bool meta, char text[FIRST_PATH_MAX])
 {
@@ -612,12 +613,12 @@ static void first_keep_take(struct first_keep *k, struct span path, struct first
 		k->refused = e->why;
 	if (!k->refused)
 		first_keep_attributes(k, e);
-	/* Also of what is written where it is: undo puts another file there. */
+	/* Also when a file is written in place: undo puts another file there. */
 	if (!meta && !k->refused)
 		first_keep_folder(k, path);
 	if (meta)
 		e->flags |= FIRST_META;
-	/* Asked last: nobody came between. */
+	/* We ask this last, so that nobody can come between. */
 	if (!k->refused && (e->kind == FIRST_ABSENT || !first_keep_is_own(k, below) ||
 			    first_keep_look_beneath(k, below, e, text)))
 		(void)first_keep_put(k, e);
@@ -630,7 +631,7 @@ static void first_keep_take(struct first_keep *k, struct span path, struct first
 	k->unkept = unkept;
 }
 
-/* A file that is not the session's is entered as it is; once, however often it is asked for. */
+/* Enters a file that is not the session's as it is; once, however often somebody asks. */
 static void first_keep_as_is(struct first_keep *k, const char *path)
 {
 	char key[FIRST_PATH_MAX + 4096], text[FIRST_PATH_MAX];
@@ -639,7 +640,7 @@ static void first_keep_as_is(struct first_keep *k, const char *path)
 	if (first_keep_look(k, k->seen, path, &e, text) < 0 || e.kind != FIRST_FILE ||
 	    first_keep_is_own(k, path))
 		return;
-	/* No path has two slashes: another file by this name is another matter. */
+	/* No path has two slashes.  Another file by this name gets another key. */
 	int n = snprintf(key, sizeof(key), "%s//%s//%llu.%lld.%llu", k->inside, path,
 			 (unsigned long long)e.ino, (long long)e.ctime, (unsigned long long)e.size);
 	struct span known = {(const uint8_t *)key, n > 0 ? (size_t)n : 0};
@@ -652,8 +653,8 @@ static void first_keep_as_is(struct first_keep *k, const char *path)
 	first_keep_put(k, &e);
 }
 
-/* Review: a ref that has no file may be in packed-refs.  What the session found of it stands there,
- * and the user may pack refs again before the session ends. */
+/* Review: a ref without a file may be in packed-refs.  What the session found is there, and the
+ * user may pack refs again before the session ends. */
 static void first_keep_packed_refs(struct first_keep *k, const char *below)
 {
 	static const char refs[] = "refs/", packed[] = "packed-refs";
@@ -668,9 +669,8 @@ static void first_keep_packed_refs(struct first_keep *k, const char *below)
 	}
 }
 
-/* The folder that a name would be in: 0; -ENOENT: it is not there, so the call fails, and if it is
- * made again once there is one, then that is the moment that counts; -ELOOP: there is a link on the
- * way by now. */
+/* Whether the folder of a name is there: 0.  -ENOENT: it is not, so the call fails; if the call
+ * comes again once there is one, we look then.  -ELOOP: there is a link on the way by now. */
 static int first_keep_above(const struct first_keep *k, const char *path)
 {
 	char above[FIRST_PATH_MAX];
@@ -686,8 +686,8 @@ static int first_keep_above(const struct first_keep *k, const char *path)
 	return fd == -ENOTDIR ? -ENOENT : fd == -ENOENT || fd == -ELOOP ? fd : 0;
 }
 
-/* Direct: the index was written last when the session was about to change something last, known or
- * not: of one that is killed nothing else tells when it ended (settle.h). */
+/* Direct: sets the index's time whenever the session is about to change something.  When a session
+ * is killed, nothing else tells when it ended (settle.h). */
 static void first_keep_stamp(struct first_keep *k)
 {
 	int64_t now = clock_ms(CLOCK_BOOTTIME);
@@ -723,7 +723,7 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 
 	if (r == -ELOOP)
 		return false;
-	/* Review does not go through the entries backwards: there it does not matter. */
+	/* Review does not go backwards through the entries: there it does not matter. */
 	int above = r == 0 && k->direct && e.kind == FIRST_ABSENT ? first_keep_above(k, below) : 0;
 
 	if (above == -ELOOP)
@@ -734,7 +734,8 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 		e.flags |= FIRST_AGAIN;
 	if (!k->direct && e.kind == FIRST_ABSENT)
 		first_keep_packed_refs(k, below);
-	/* overlayfs copies a file whole before it gets another mode: that is its first version. */
+	/* overlayfs copies a file whole before it changes the mode: that copy is its first
+	 * version. */
 	first_keep_take(k, path, &e, meta && (k->direct || e.kind != FIRST_FILE), text);
 	return true;
 }
@@ -759,7 +760,7 @@ bool first_keep_is_there(const struct first_keep *k, struct span path)
 			 e.kind != FIRST_ABSENT);
 }
 
-/* False: it lies elsewhere, there is a link on the way, or nobody can tell. */
+/* Finds a path's place.  False: it is elsewhere, there is a link on the way, or nobody can tell. */
 static bool first_keep_place(const struct first_keep *k, struct span path, struct first_place *ret)
 {
 	const char *below = k->direct ? first_keep_below(k, path) : NULL;
@@ -783,7 +784,7 @@ void first_keep_gone(struct first_keep *k, struct span path)
 		first_taken_gone(&k->taken, &at);
 }
 
-/* One thing in a folder that is about to be moved: what it is, without its content. */
+/* Enters one thing in a folder that is about to be moved, without its content. */
 static void first_keep_passing(void *context, const char *below)
 {
 	struct first_keep *k = context;
@@ -802,7 +803,7 @@ static void first_keep_passing(void *context, const char *below)
 	(void)first_keep_put(k, &e);
 }
 
-/* All that is in a folder. */
+/* Calls found for all that is in a folder. */
 static void first_keep_beneath(int side, const char *below, unsigned int depth,
 			       void (*found)(void *context, const char *path), void *context)
 {
@@ -830,8 +831,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 
 	if (!below || !then || first_keep_look(k, first_keep_side(k), below, &e, text) < 0)
 		return;
-	/* In review mode each file that goes with it leaves its path, and overlayfs has no rename.
-	 */
+	/* In review mode each file in the folder leaves its path, and overlayfs does not rename. */
 	if (!k->direct && e.kind == FIRST_DIR &&
 	    first_keep_look(k, k->workspace, below, &real, text) == 0 && real.kind == FIRST_DIR)
 		first_keep_beneath(k->seen, below, 0, first_keep_passing, k);
@@ -840,7 +840,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	e.text = then;
 	first_keep_folder(k, from);
 	first_keep_folder(k, to);
-	/* In the real folder names mean other things from here on. */
+	/* From here on names in the real folder mean other things. */
 	if (!k->refused && first_keep_put(k, &e) && k->direct) {
 		touched_fini(&k->known);
 		(void)touched_init(&k->known);
@@ -875,7 +875,7 @@ struct first_leave {
 	int64_t deadline;
 };
 
-/* What stands there is not the box's. */
+/* Whether what is there is not the box's. */
 static bool first_keep_was_taken(const struct first_keep *k, const char *path)
 {
 	struct first_place at;
@@ -914,13 +914,13 @@ static int first_keep_on_path(void *context, const char *path)
 	struct first_leave *l = context;
 	struct first_entry earliest;
 
-	/* Not where it was moved, and nothing else. */
+	/* The path may only be the other end of a rename: then there is nothing to say. */
 	if (first_find(l->f, path, &earliest) >= 0)
 		first_keep_left(l, path);
 	return 0;
 }
 
-/* False: it is known, or there is no time to look at it. */
+/* Marks the path as known.  False: it was, or there is no time to look at it. */
 static bool first_keep_is_new(const struct first_leave *l, const char *path)
 {
 	char whole[FIRST_PATH_MAX + 4096];
@@ -934,7 +934,7 @@ static bool first_keep_is_new(const struct first_leave *l, const char *path)
 	return true;
 }
 
-/* What came along with a folder: no entry speaks of it. */
+/* What moved along with a folder: no entry is about it. */
 static void first_keep_on_along(void *context, const char *path)
 {
 	struct first_leave *l = context;
@@ -958,8 +958,8 @@ static int first_keep_on_moved(void *context, size_t i, const struct first_entry
 	return 0;
 }
 
-/* How that is left which was moved with its folder, so that undo knows it from what somebody moves
- * there later. */
+/* Enters how things were left that moved with their folder, so that undo can tell them from what
+ * somebody moves there later. */
 static int first_keep_along(struct first_leave *l)
 {
 	touched_fini(&l->k->known);
@@ -997,8 +997,8 @@ static int first_keep_on_name(void *context, const struct first_name *name)
 	return 0;
 }
 
-/* What was written by one name of a file was written by all, also by those of which nothing was
- * heard: how these are left, so that undo knows them whatever becomes of the file's number. */
+/* Who writes a file by one name changes it under all names, also those that nobody told us of.
+ * Enters how these are left, so that undo knows them even if the file's number changes. */
 static int first_keep_other_names(struct first_leave *l)
 {
 	struct first_numbers n = {.leave = l, .items = calloc(l->f->count + 1, sizeof(*n.items))};
@@ -1019,7 +1019,7 @@ int first_keep_end(struct first_keep *k)
 
 	if (k->dir < 0)
 		return 0;
-	/* The box's own mounts go with it. */
+	/* This descriptor is in the box's own mounts, which go with the box. */
 	fd_close(&k->seen);
 	int r = k->direct ? first_open(k->dir, &f, &e) : 0;
 	struct first_leave l = {

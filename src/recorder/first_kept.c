@@ -31,7 +31,7 @@ static int kept_compare_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The files, of entries that are sorted by them. */
+/* Collects the files from entries that are sorted by file. */
 static void kept_number(struct first_kept *k, const struct kept_entry *items, size_t count,
 			int64_t since)
 {
@@ -107,7 +107,7 @@ bool first_kept_has(const struct first_kept *k, uint64_t ino)
 	       bsearch(&ino, k->numbers, k->count, sizeof(*k->numbers), order_u64) != NULL;
 }
 
-/* It, or a folder above it, is an end of a rename. */
+/* Whether the path, or a folder above it, is an end of a rename. */
 static bool kept_is_moved(const struct first_kept *k, const char *path)
 {
 	_cleanup_free_ char *above = k->moved_count > 0 ? strdup(path) : NULL;

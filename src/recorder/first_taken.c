@@ -41,7 +41,7 @@ void first_taken_fini(struct first_taken *t)
 
 /* --- the table ------------------------------------------------------------------------ */
 
-/* Of a name in a folder; "": of the folder itself, wherever it is.  Never 0. */
+/* The hash of a name in a folder; "": of the folder itself, wherever it is.  Never 0. */
 static uint64_t taken_hash(const struct first_taken *t, const struct first_thing *folder,
 			   struct span name)
 {
@@ -91,7 +91,7 @@ static bool taken_grow(struct first_taken *t)
 	return true;
 }
 
-/* Puts it into the table; NULL: there is no room. */
+/* Finds it in the table, or adds it; NULL: there is no room. */
 static struct first_taken_slot *taken_make(struct first_taken *t, uint64_t name)
 {
 	struct first_taken_slot *slot = taken_get(t, name);
@@ -128,7 +128,7 @@ int first_taken_look(const struct first_taken *t, int fd, struct first_thing *re
 	return 0;
 }
 
-/* In the folder that stands there only what the box put there is the box's. */
+/* Whether only what the box put into the folder there is the box's. */
 static bool taken_is_apart(const struct first_taken *t, const struct first_place *at)
 {
 	const struct first_taken_slot *slot = taken_get(t, at->name);
@@ -174,7 +174,7 @@ int first_taken_find(const struct first_taken *t, int top, const char *path,
 
 /* --- what happens to a name ----------------------------------------------------------- */
 
-/* As the table at the head of first_taken.h has it. */
+/* What the table at the head of first_taken.h says of a name. */
 static struct first_taken_slot taken_state(const struct first_taken *t,
 					   const struct first_place *at)
 {
@@ -224,9 +224,9 @@ void first_taken_came(struct first_taken *t, const struct first_place *at, bool 
 		taken_set(t, slot, TAKEN_OVER, &at->now);
 }
 
-/* --- a folder that was born in the session ---------------------------------------------- */
+/* --- a folder that was made in the session ---------------------------------------------- */
 
-/* For each name in a folder; what is called tells whether to go on. */
+/* Calls found for each name in a folder until it says false.  True: it reached the end. */
 static bool taken_each(int dir, bool (*found)(void *context, int dir, const struct dirent *d),
 		       void *context)
 {
@@ -242,12 +242,12 @@ static bool taken_each(int dir, bool (*found)(void *context, int dir, const stru
 struct taken_listing {
 	struct first_taken *t;
 	int64_t since;
-	size_t count; /* names that were met */
+	size_t count; /* names that we found */
 	unsigned int depth;
-	struct first_thing folder; /* that is at hand */
+	struct first_thing folder; /* the one at hand */
 };
 
-/* The folder by that name, where it is one of those; or -errno. */
+/* Opens the folder of that name if it was made in the session; else, or on failure, negative. */
 static int taken_open_born(const struct taken_listing *l, int dir, const char *name)
 {
 	int fd = open_beneath(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -271,7 +271,7 @@ static bool taken_count(void *context, int dir, const struct dirent *d)
 	return on;
 }
 
-/* What is known of a name stays; else it is what stands there, and the box's. */
+/* What we know of a name stays; else it is what is there now, and the box's.  Always true. */
 static bool taken_note(void *context, int dir, const struct dirent *d)
 {
 	struct taken_listing *l = context;
@@ -314,7 +314,7 @@ void first_taken_list(struct first_taken *t, int top, const char *path, int64_t 
 	(void)taken_each(fd, taken_note, &l);
 }
 
-/* The folder goes on elsewhere, and with it what is known of names in it. */
+/* The folder moves, and what we know of names in it stays with it. */
 static void taken_goes(struct first_taken *t, const struct first_place *at)
 {
 	if (at->now.is && taken_is_apart(t, at))

@@ -17,8 +17,8 @@ const char *const manifest_reason_words[MANIFEST_REASON_COUNT] = {
 	[MANIFEST_DENIED] = "may not be read",
 	[MANIFEST_VANISHED] = "changed while it was looked at",
 	[MANIFEST_MOUNT] = "has another filesystem mounted on it",
-	[MANIFEST_DEEP] = "lies too deep",
-	[MANIFEST_FULL] = "is more than is compared",
+	[MANIFEST_DEEP] = "is too deep",
+	[MANIFEST_FULL] = "has more than can be compared",
 	[MANIFEST_FAILED] = "could not be read",
 };
 
@@ -93,7 +93,7 @@ struct span manifest_link(const struct manifest *m, const struct manifest_entry 
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* The entries from the tree down to this one, itself last; how many, or -1: more than `most`. */
+/* The entries from the tree down to this one, itself last: how many; -1: more than `most`. */
 static int manifest_chain(const struct manifest *m, uint32_t index, int most, uint32_t *ret)
 {
 	int depth = 0;
@@ -108,7 +108,7 @@ static int manifest_chain(const struct manifest *m, uint32_t index, int most, ui
 
 void manifest_path(const struct manifest *m, uint32_t index, struct buf *into)
 {
-	/* The deepest directory that is opened has names in it. */
+	/* One more: the deepest directory that we open has names in it. */
 	uint32_t chain[MANIFEST_DEPTH_MAX + 1];
 	int depth = manifest_chain(m, index, MANIFEST_DEPTH_MAX + 1, chain);
 
@@ -123,7 +123,7 @@ void manifest_path(const struct manifest *m, uint32_t index, struct buf *into)
 
 /* --- one directory -------------------------------------------------------------------- */
 
-/* The directory again, by its names. */
+/* Opens the directory again, by its names: the descriptor, or -errno. */
 static int manifest_open(const struct manifest *m, uint32_t index)
 {
 	static char path[MANIFEST_PATH_MAX];
@@ -151,7 +151,7 @@ static bool manifest_has_room(const struct manifest *m, size_t bytes)
 	       bytes <= MANIFEST_NAMES_MAX - m->head->names;
 }
 
-/* What a link says, behind its name; it may be another one than was counted. */
+/* Writes the text of a link after its name; its length may have changed since. */
 static void manifest_take_link(struct manifest *m, int dir, struct manifest_entry *e)
 {
 	char *text = m->names + m->head->names;
@@ -163,7 +163,7 @@ static void manifest_take_link(struct manifest *m, int dir, struct manifest_entr
 	m->head->names += (uint32_t)e->size + 1;
 }
 
-/* One name of a directory.  False: there is no room. */
+/* Adds one name of a directory.  False: there is no room. */
 static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const char *name)
 {
 	struct statx st;
@@ -173,7 +173,7 @@ static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const ch
 		m->head->entries_left_out++;
 		return false;
 	}
-	/* Gone already, or not to be looked at: then it is not there for us. */
+	/* It is gone already, or we may not look at it: leave it out. */
 	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
 		  STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		return true;
@@ -206,7 +206,7 @@ static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const ch
 	return true;
 }
 
-/* 0 when all names were taken; else the reason, and what was taken stays. */
+/* Adds all names: 0, or -errno; the names that were added stay. */
 static int manifest_take_names(struct manifest *m, int dir, uint32_t parent)
 {
 	static _Alignas(uint64_t) char bytes[MANIFEST_DENTS];
@@ -261,7 +261,7 @@ static int manifest_read_directory(struct manifest *m, uint32_t index)
 
 	if (r < 0)
 		return r;
-	/* Looked at afterwards: what changed it meanwhile counts. */
+	/* We look afterwards, so that a change during the reading counts. */
 	if (fstat(dir, &st) < 0)
 		return -errno;
 	if (CLOCK_NS(st.st_mtim) > m->since)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is in a tree of files, at one time: names, types, sizes, times, modes, owners, inodes and
- * what links say; never the content of a file.
+ * the texts of links; never the content of a file.
  *
- * The tree is walked from a directory that the caller holds.  No link is followed, nothing above
- * the directory is reached, other filesystems that are mounted beneath are not entered.  The walk
- * is breadth first and the manifest is its own queue: whoever stops after any manifest_step has a
- * manifest of what was read so far, and each directory says whether its names are complete
- * (MANIFEST_READ).  So a tree of any shape needs no stack and no more than two descriptors.
+ * We walk the tree from a directory that the caller holds.  We follow no link, reach nothing above
+ * the directory and do not enter other filesystems that are mounted beneath.  The walk is breadth
+ * first and the manifest is its own queue: whoever stops after any manifest_step has a manifest of
+ * what was read so far, and each directory says whether its names are complete (MANIFEST_READ).  So
+ * a tree of any shape needs no stack and no more than two descriptors.
  *
- * The tree may change while it is walked, and whoever changes it may mean harm:
+ * The tree may change while we walk it, and whoever changes it may mean harm:
  *
  *	a directory is opened again by its names and has to be the same inode, else it is unread
  *	one whose times say that it changed since the session began is MANIFEST_LATE: names may
  *	be missing or double
  *	names have any bytes but '/' and NUL; they are kept as they are
- *	MANIFEST_DEPTH_MAX, MANIFEST_ENTRIES_MAX and MANIFEST_NAMES_MAX bound what is taken
+ *	MANIFEST_DEPTH_MAX, MANIFEST_ENTRIES_MAX and MANIFEST_NAMES_MAX limit its size
  *
- * What was not read is counted by reason (enum manifest_reason): a manifest is never less in
- * silence.
+ * What was not read is counted by reason (enum manifest_reason): a manifest never hides that
+ * something is missing.
  *
  * An entry is 56 bytes and its name.  The memory is one mapping that is shared with children, so
  * that one may walk for its parent (scanner.h); pages that were never written cost nothing.
@@ -40,14 +40,14 @@ enum {
 
 enum manifest_flag {
 	MANIFEST_READ = 1 << 0,  /* directory: all its names are here */
-	MANIFEST_LATE = 1 << 1,  /* directory: had changed since the session began, when read */
-	MANIFEST_BORN = 1 << 2,  /* was made since the session began, the filesystem says */
+	MANIFEST_LATE = 1 << 1,  /* directory: changed in the session before we read it */
+	MANIFEST_BORN = 1 << 2,  /* made since the session began, as the filesystem says */
 	MANIFEST_OTHER = 1 << 3, /* directory: another filesystem is mounted on it */
 };
 
-/* Why something is not here. */
+/* Why something is missing in the manifest. */
 enum manifest_reason {
-	MANIFEST_DENIED,   /* a directory that may not be read */
+	MANIFEST_DENIED,   /* a directory that we may not read */
 	MANIFEST_VANISHED, /* a directory that was gone, or another one, when it was opened */
 	MANIFEST_MOUNT,    /* another filesystem is mounted there */
 	MANIFEST_DEEP,     /* too deep */
@@ -62,7 +62,7 @@ struct manifest_entry {
 	uint64_t inode, size;
 	int64_t mtime, ctime; /* nanoseconds since 1970 */
 	uint32_t parent;      /* index; of the first entry, the tree itself, 0 */
-	uint32_t name;        /* offset; ends in NUL, and of a link what it says follows */
+	uint32_t name;        /* offset; ends in NUL, and after it comes the text of a link */
 	uint32_t mode, uid, gid;
 	uint16_t name_len;
 	uint8_t flags; /* enum manifest_flag */
@@ -70,7 +70,7 @@ struct manifest_entry {
 };
 
 struct manifest_head {
-	uint32_t count, next; /* entries; the one that manifest_step looks at */
+	uint32_t count, next; /* entries; the next one for manifest_step */
 	uint32_t names;       /* bytes */
 	bool done;
 	uint64_t unread[MANIFEST_REASON_COUNT];
@@ -79,13 +79,13 @@ struct manifest_head {
 
 struct manifest {
 	struct manifest_head *head;
-	struct manifest_head *shared; /* of which `head` is a copy, once it is frozen; or NULL */
+	struct manifest_head *shared; /* once frozen: the one that `head` is a copy of; or NULL */
 	struct manifest_head frozen;
 	struct manifest_entry *entries;
 	char *names;
-	int root;              /* the directory; not ours to close */
+	int root;              /* the directory; the caller closes it */
 	int64_t since;         /* when the session began, nanoseconds since 1970 */
-	struct manifest *next; /* for who walks through several; NULL */
+	struct manifest *next; /* for a caller that walks several; NULL */
 };
 
 /* 0 or -errno. */
@@ -93,14 +93,14 @@ int manifest_init(struct manifest *m, int root, int64_t since);
 void manifest_fini(struct manifest *m);
 #define _cleanup_manifest_ _cleanup_(manifest_fini)
 
-/* Reads one directory more; false when there is none left. */
+/* Reads one more directory; false when there is none left. */
 bool manifest_step(struct manifest *m);
 
-/* For who does not walk itself: what is here now is all that it will see, even while the walker
- * goes on for a moment. */
+/* For a process that does not walk itself: from now on it sees only what is here now, even while
+ * the walker goes on for a moment. */
 void manifest_freeze(struct manifest *m);
 
-/* Of a directory: its names are those that it had when the session began. */
+/* Whether a directory's names are those that it had when the session began. */
 bool manifest_is_known(const struct manifest *m, uint32_t index);
 
 static inline struct span manifest_name(const struct manifest *m, const struct manifest_entry *e)
@@ -108,10 +108,10 @@ static inline struct span manifest_name(const struct manifest *m, const struct m
 	return (struct span){(const uint8_t *)m->names + e->name, e->name_len};
 }
 
-/* Of a symbolic link: what it says. */
+/* The text of a symbolic link. */
 struct span manifest_link(const struct manifest *m, const struct manifest_entry *e);
 
-/* The path of an entry below the tree, "a/b"; nothing for the tree itself. */
+/* The path of an entry below the tree, "a/b"; empty for the tree itself. */
 void manifest_path(const struct manifest *m, uint32_t index, struct buf *into);
 
 #endif

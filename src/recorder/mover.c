@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 enum {
-	MOVER_NAMES = 32 << 10,     /* bytes of names that are read at once */
+	MOVER_NAMES = 32 << 10,     /* bytes of names that we read at once */
 	MOVER_ATTRIBUTE = 64 << 10, /* the kernel's limit: of a value, and of all names */
 };
 
-/* A directory and what shall become of it. */
+/* A directory and its new place. */
 struct mover_pair {
 	int from, to; /* opened; -1 */
 	struct stat was;
-	bool back; /* this is undone: what stands there meanwhile is newer, and stays */
+	bool back; /* this undoes a move: what is there by now is newer, and stays */
 };
 
 #define MOVER_PAIR_INIT ((struct mover_pair){.from = -1, .to = -1})
@@ -42,7 +42,7 @@ static int mover_renameat(int from_dir, const char *from, int to_dir, const char
 
 /* --- attributes ----------------------------------------------------------------------- */
 
-/* What overlayfs keeps there it does not show; the others are the user's, and access lists. */
+/* Copies attributes of the user and access lists; overlayfs does not show us its own. */
 static int mover_copy_attributes(int from, int to)
 {
 	static char names[MOVER_ATTRIBUTE], value[MOVER_ATTRIBUTE];
@@ -78,7 +78,7 @@ static int mover_dress(const struct mover_pair *p)
 
 	if (fstat(p->to, &is) < 0)
 		return -errno;
-	/* Another group of the user's: what is not permitted stays as for a new directory. */
+	/* A group that the user may not set: it stays as for a new directory. */
 	if (is.st_gid != p->was.st_gid && fchown(p->to, (uid_t)-1, p->was.st_gid) < 0 &&
 	    errno != EPERM && errno != EINVAL && errno != EOVERFLOW)
 		return -errno;
@@ -105,7 +105,8 @@ static int mover_look(int dir, const char *name)
 
 static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth);
 
-/* again: it stood there when all had been moved once, so it is newer than what was moved. */
+/* Moves one entry.  again: all had been moved once before, so this one is newer than what was
+ * moved. */
 static int mover_move_entry(const struct mover_pair *p, const char *name, bool again, int depth)
 {
 	int is_dir = mover_look(p->from, name);
@@ -125,8 +126,8 @@ static int mover_move_entry(const struct mover_pair *p, const char *name, bool a
 }
 
 /*
- * Every entry of one directory to another, until none is left: what is added meanwhile by others
- * is moved, too.
+ * Moves every entry of one directory to another, until none is left: also what others add
+ * meanwhile.
  */
 static int mover_move_all(const struct mover_pair *p, int depth)
 {
@@ -165,7 +166,8 @@ static int mover_move_all(const struct mover_pair *p, int depth)
 
 /* --- one directory -------------------------------------------------------------------- */
 
-/* The owner may, whatever the mode says; who renames needs no permission on what is inside. */
+/* Gives us access: the owner may move it whatever the mode says, and who renames needs no
+ * permission on what is inside. */
 static int mover_open_up(struct mover_pair *p)
 {
 	if ((p->was.st_mode & 0700) == 0700)
@@ -173,12 +175,13 @@ static int mover_open_up(struct mover_pair *p)
 	return fchmod(p->from, (p->was.st_mode & 07777) | 0700) < 0 ? -errno : 0;
 }
 
-/* What was moved goes back; the source is as it was. */
+/* Moves everything back, so that the source is as it was. */
 static void mover_undo(struct mover_pair *p, int to_dir, const char *to)
 {
 	const struct mover_pair back = {.from = p->to, .to = p->from, .was = p->was, .back = true};
 
-	/* What is in the new directory lies in the upper layer alone: no way back is long. */
+	/* What is in the new directory is in the upper layer alone: each rename back works at
+	 * once. */
 	if (mover_move_all(&back, 0) == 0)
 		(void)unlinkat(to_dir, to, AT_REMOVEDIR);
 	(void)fchmod(p->from, p->was.st_mode & 07777);
@@ -195,13 +198,13 @@ static int mover_fill(struct mover_pair *p, int from_dir, const char *from, int 
 			r = mover_dress(p);
 		if (r < 0 || unlinkat(from_dir, from, AT_REMOVEDIR) == 0)
 			return r;
-		/* Somebody was quicker to put something there. */
+		/* Somebody has put something there meanwhile. */
 		r = errno == ENOTEMPTY && pass < MOVER_PASSES_MAX ? 0 : -errno;
 	}
 	return r;
 }
 
-/* The directory `from` becomes `to`, which is not there. */
+/* Moves the directory `from` to `to`, which must not exist. */
 static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth)
 {
 	_cleanup_mover_pair_ struct mover_pair p = MOVER_PAIR_INIT;
@@ -241,7 +244,7 @@ static bool mover_is_empty(int dir)
 	return n == 0;
 }
 
-/* What the kernel would have looked at after it found that it cannot do it in one piece. */
+/* Checks what the kernel would have checked after it found that it cannot rename it. */
 static int mover_check_target(int to_dir, const char *to)
 {
 	int is_dir = mover_look(to_dir, to);
@@ -252,11 +255,11 @@ static int mover_check_target(int to_dir, const char *to)
 		return -ENOTDIR;
 	_cleanup_fd_ int fd = open_within(to_dir, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
-	/* One that may not be read is found out about at the end. */
+	/* If we may not read it, the end will tell. */
 	return fd >= 0 && !mover_is_empty(fd) ? -ENOTEMPTY : 0;
 }
 
-/* An empty directory at the target makes room, and is there again if nothing came of it. */
+/* Removes an empty directory at the target, and makes it again if the move fails. */
 static int mover_move_whole(int from_dir, const char *from, int to_dir, const char *to,
 			    unsigned int flags)
 {
@@ -280,7 +283,8 @@ int mover_try(int from_dir, const char *from, int to_dir, const char *to, unsign
 
 	if (is_dir < 0)
 		return is_dir;
-	/* Seen from the box it is a place where something is mounted; seen from here it is not. */
+	/* The box sees something mounted there.  From here it is not visible as a mount of the
+	 * box. */
 	int there = mover_look(to_dir, to);
 
 	if (there == -EBUSY)
@@ -290,7 +294,7 @@ int mover_try(int from_dir, const char *from, int to_dir, const char *to, unsign
 	return r == -EXDEV && is_dir && !(flags & ~(unsigned int)RENAME_NOREPLACE) ? 1 : r;
 }
 
-/* Only what a rename could answer as well; else it is as if it had not been tried. */
+/* Only errors that a rename could give; any other becomes -EXDEV, as if we had not tried. */
 static int mover_answer(int r)
 {
 	switch (r) {

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 enum {
-	RECONCILE_STEP_BACK = 100000000, /* ns that a clock may be corrected without a word */
-	RECONCILE_PROGRESS = 1000000000, /* ns until the first word of progress, and between two */
-	RECONCILE_AT_ONCE = 64,          /* folders of a layer that are looked at before all else */
-	RECONCILE_DEPTH = 4,             /* renames of one file that are followed back */
+	RECONCILE_STEP_BACK = 100000000, /* ns; a larger step back of the clock is told */
+	RECONCILE_PROGRESS = 1000000000, /* ns between two reports of progress */
+	RECONCILE_AT_ONCE = 64,          /* folders of a layer that we look at before all else */
+	RECONCILE_DEPTH = 4,             /* how many renames of one file we follow back */
 };
 
 /* Not in Debian 12's magic.h, or not in that header. */
@@ -28,8 +28,9 @@ enum { RECONCILE_CIFS = 0xff534d42, RECONCILE_SMB2 = 0xfe534d42, RECONCILE_CEPH 
 
 /* --- begin ---------------------------------------------------------------------------- */
 
-/* Files whose times another machine, or a program, makes. */
-static bool reconcile_has_own_clock(int root)
+/* Whether this machine's clock makes the times of the files; false: another machine, or a program,
+ * does. */
+static bool reconcile_has_local_clock(int root)
 {
 	struct statfs fs;
 
@@ -51,7 +52,7 @@ static bool reconcile_has_own_clock(int root)
 	}
 }
 
-/* The folder that is compared: the box writes it. */
+/* Opens the folder that we compare: the one that the box writes. */
 static int reconcile_open(struct reconcile_tree *t, const struct plan_mount *m, struct error *e)
 {
 	char up[PATH_MAX];
@@ -75,7 +76,7 @@ static int reconcile_open(struct reconcile_tree *t, const struct plan_mount *m, 
 	return t->root < 0 ? t->root : 0;
 }
 
-/* Another tree that the box writes.  What cannot be opened is said at the end. */
+/* Adds a tree that the box writes.  If we cannot open it, the end says so. */
 static int reconcile_add(struct reconcile *r, const struct plan_mount *m, struct error *e)
 {
 	struct reconcile_tree *t = &r->trees[r->count];
@@ -89,17 +90,18 @@ static int reconcile_add(struct reconcile *r, const struct plan_mount *m, struct
 		t->failed = ret;
 		return e->code < 0 ? e->code : 0;
 	}
-	t->clock = reconcile_has_own_clock(t->root);
+	t->clock = reconcile_has_local_clock(t->root);
 	ret = manifest_init(&t->before, t->root, r->since);
 	if (ret < 0)
 		return error_sys(e, ret, "preparing to compare %s", m->target);
-	/* A layer is new and empty, or of a few folders: then nothing can come before the look. */
+	/* A layer is new and empty, or has a few folders: we look now, before anything can
+	 * change. */
 	for (int i = 0; t->layer.count > 0 && i < RECONCILE_AT_ONCE && manifest_step(&t->before);)
 		i++;
 	return 0;
 }
 
-/* A link that the user named: the folder is shown by that name as well as by its own. */
+/* Whether the user named a link: then the box sees the folder by that name and by its own. */
 static bool reconcile_is_link(const struct reconcile *r, const struct plan_mount *m)
 {
 	const struct plan *plan = r->plan;
@@ -115,7 +117,7 @@ static bool reconcile_is_link(const struct reconcile *r, const struct plan_mount
 	return false;
 }
 
-/* What is done by that name is done to the folder. */
+/* What the box does by the name of such a link it does to the folder. */
 static void reconcile_follow_links(struct reconcile *r)
 {
 	for (size_t i = 0; i < r->plan->mounts.count; i++) {
@@ -127,8 +129,8 @@ static void reconcile_follow_links(struct reconcile *r)
 	}
 }
 
-/* What is done to a folder of the workspace that is mounted there twice is told by its first name: it
- * is done to where the second is mounted. */
+/* A folder of the workspace may be mounted there twice.  Events about it use its first name; they
+ * count for the place of the second mount. */
 static void reconcile_follow_mounts(struct reconcile *r, const struct plan_mount *workspace)
 {
 	_cleanup_twice_ struct twice twice = TWICE_INIT;
@@ -139,7 +141,7 @@ static void reconcile_follow_mounts(struct reconcile *r, const struct plan_mount
 			       span_of_str(twice.names[i].second));
 }
 
-/* A folder that the user granted for writing, and that is no part of one that is compared. */
+/* Whether the user granted this folder for writing, and no tree that we compare has it in it. */
 static bool reconcile_is_granted(const struct reconcile *r, const struct plan_mount *m)
 {
 	struct stat st;
@@ -162,13 +164,13 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 
 	*r = RECONCILE_INIT;
 	r->plan = plan;
-	/* Times of files are never later than this clock; they may be as early as the coarse one,
-	 * which is why the box waits for that (watch.h). */
+	/* No file has a later time than this clock; a time may be as early as the coarse clock,
+	 * which is why the box waits for that one (watch.h). */
 	r->since = clock_ns(CLOCK_REALTIME);
 	r->offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	int ret = workspace ? reconcile_add(r, workspace, e) : 0;
 
-	/* In the order of their names, so that one that lies in another comes behind it. */
+	/* In the order of their names: a folder comes after one that it is in. */
 	for (size_t i = 0; ret == 0 && i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 
@@ -222,21 +224,21 @@ void reconcile_fini(struct reconcile *r)
 
 /* --- what explains a difference ------------------------------------------------------- */
 
-/* While the differences are gone through. */
+/* What we use while we go through the differences. */
 struct reconcile_work {
 	struct reconcile *r;
 	struct reconcile_tree *t;
 	struct compare c;
 	struct manifest after;
-	struct buf path;   /* of the difference at hand, as inside the box */
-	struct buf inodes; /* of files with several names, one of which has an event: uint64_t */
-	struct buf timed;  /* likewise, of which one has an event that times were set */
+	struct buf path;   /* of the difference at hand, as the box names it */
+	struct buf inodes; /* files with several names, one of which has an event: uint64_t */
+	struct buf timed;  /* files with several names, one of which has an event about times */
 	struct writer *w;
 	struct reconcile_result *result;
 	uint64_t named;
 };
 
-/* Else it is a folder that the user granted. */
+/* False: it is a folder that the user granted. */
 static bool reconcile_is_workspace(const struct reconcile_work *k)
 {
 	return str_equal(k->t->target, k->r->plan->workspace);
@@ -253,7 +255,7 @@ static void reconcile_put_path(struct reconcile_work *k, const struct manifest *
 	manifest_path(m, index, &k->path);
 }
 
-/* The files with several names of which one has an event. */
+/* Finds the files with several names of which one has an event. */
 static void reconcile_find_links(struct reconcile_work *k, const struct manifest *m)
 {
 	for (uint32_t i = 1; i < m->head->count; i++) {
@@ -291,7 +293,7 @@ static bool reconcile_has_linked(const struct reconcile_work *k, const struct ma
 	return reconcile_has(&k->inodes, e);
 }
 
-/* A folder above was put there by an event. */
+/* Whether an event made or moved a folder above this path. */
 static bool reconcile_is_beneath_made(const struct reconcile_work *k)
 {
 	struct span path = buf_span(&k->path);
@@ -308,7 +310,8 @@ static bool reconcile_is_beneath_made(const struct reconcile_work *k)
 	return false;
 }
 
-/* What this file was called at the start, if renames of folders above it tell. */
+/* The entry that this file had at the start, as far as renames of folders above it tell; or
+ * MANIFEST_NONE. */
 static uint32_t reconcile_origin(const struct reconcile_work *k, struct span path, uint64_t inode,
 				 unsigned int depth)
 {
@@ -332,9 +335,9 @@ static uint32_t reconcile_origin(const struct reconcile_work *k, struct span pat
 }
 
 /*
- * Something that stands where it did not stand before: moved there with a folder above it, and
- * the same as it was?  Then it is not gone from its old place either.  `kind` becomes what else
- * is different about it.
+ * Something is where it was not before.  Did it move there with a folder above it, and is it the
+ * same as it was? Then it is not gone from its old place either.  `kind` becomes what else is
+ * different about it.
  */
 static bool reconcile_is_moved(struct reconcile_work *k, struct compare_change *change,
 			       uint32_t origin)
@@ -345,7 +348,7 @@ static bool reconcile_is_moved(struct reconcile_work *k, struct compare_change *
 		return !compare_pair(&k->c, origin, change->after, &change->kind) ||
 		       (change->kind != COMPARE_CHANGED && change->kind != COMPARE_TIMES);
 	}
-	/* Its old name was never looked at; but nothing happened to it in this session. */
+	/* We never saw its old name; but nothing happened to it in this session. */
 	return k->c.clock && !compare_is_fresh(&k->c, e) && reconcile_is_beneath_made(k);
 }
 
@@ -355,7 +358,7 @@ static const unsigned int reconcile_effects[COMPARE_KIND_COUNT] = {
 	[COMPARE_TIMES] = TOUCHED_ANY,
 };
 
-/* This inode did not stand at this place before. */
+/* Whether this inode was not at this place before. */
 static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 				   const struct compare_change *change)
 {
@@ -364,8 +367,9 @@ static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 							   k->after.entries[change->after].inode);
 }
 
-/* Written, as its times tell, but there is an event that says that these were set; linked: also by
- * another of its names.  origin: where it stood before, if it came with a folder above it. */
+/* Whether an event says that the times were set, so that they do not prove a write.  linked: an
+ * event on another of its names counts too.  origin: where it was before, if it came with a folder
+ * above it. */
 static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct compare_change *change,
 				     const struct manifest_entry *e, uint32_t origin, bool linked)
@@ -373,7 +377,7 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 	if (!touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES) &&
 	    !(linked && reconcile_has(&k->timed, e)))
 		return false;
-	/* The walk of the start had not come there: what it was is not known. */
+	/* The first look had not come there: we do not know what it was. */
 	if (change->before == MANIFEST_NONE)
 		return true;
 	uint32_t was = reconcile_is_elsewhere(k, change) ? origin : change->before;
@@ -383,7 +387,7 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 
 /* --- what a layer has ----------------------------------------------------------------- */
 
-/* Something above it was made, removed or renamed, and with it what was there. */
+/* Whether an event made, removed or renamed the path or a folder above it. */
 static bool reconcile_is_beneath_event(const struct reconcile_work *k)
 {
 	struct span path = buf_span(&k->path);
@@ -400,7 +404,8 @@ static bool reconcile_is_beneath_event(const struct reconcile_work *k)
 	return false;
 }
 
-/* By this name, or by one that it had before a folder above it was renamed: what lies beneath? */
+/* Whether it is a copy of what is beneath the layer, under this name or one that it had before a
+ * folder above it was renamed.  May change `kind`. */
 static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 				   struct compare_change *change, unsigned int depth)
 {
@@ -418,7 +423,7 @@ static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 
 		if (found == RECONCILE_SAME)
 			return true;
-		/* By its own name first; else it came from here, and was changed. */
+		/* Its own name comes first; else it came from here, and was changed. */
 		if (found == RECONCILE_OTHER && change->kind == COMPARE_CREATED)
 			change->kind = kind;
 	}
@@ -428,7 +433,7 @@ static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 	return false;
 }
 
-/* Something else is mounted there in the box, which does not see what lies beneath. */
+/* Whether something else is mounted there in the box, which then does not see what is beneath. */
 static bool reconcile_is_covered(const struct reconcile_work *k)
 {
 	const struct plan *plan = k->r->plan;
@@ -443,7 +448,7 @@ static bool reconcile_is_covered(const struct reconcile_work *k)
 	return false;
 }
 
-/* True: an event explains it, or there is nothing to explain.  `kind` may become another. */
+/* True: an event explains it, or there is nothing to explain.  May change `kind` and `copied`. */
 static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_change *change)
 {
 	if (change->after == MANIFEST_NONE) {
@@ -463,8 +468,8 @@ static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_chang
 }
 
 /*
- * It was in a folder that an event moved, and which nobody can look into now: it is where that is, as
- * far as anybody knows.  That the folder was not read is told (reconcile_tell_unread).
+ * Whether it was in a folder that we cannot read now: as far as anybody knows, it is still in
+ * there.  reconcile_tell_unread says that the folder was not read.
  */
 static bool reconcile_is_shut(const struct reconcile_work *k, const struct compare_change *change)
 {
@@ -510,7 +515,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 			return true;
 		if (change->after != MANIFEST_NONE && S_ISCHR(e->mode))
 			return false;
-		/* It may have become something else that has an event. */
+		/* `kind` may be another one now, which an event explains. */
 		if (touched_explains(&k->r->touched, buf_span(&k->path),
 				     reconcile_effects[change->kind]))
 			return true;
@@ -549,7 +554,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 
 /* --- what was kept ---------------------------------------------------------------------- */
 
-/* A name at which a file is after the session was its name before, or has an event. */
+/* Whether the file had this name before the session too, or an event gave it this name. */
 static bool reconcile_is_known_name(struct reconcile_work *k, uint32_t index)
 {
 	uint32_t before = k->c.to_before[index];
@@ -562,8 +567,8 @@ static bool reconcile_is_known_name(struct reconcile_work *k, uint32_t index)
 	       reconcile_is_beneath_made(k);
 }
 
-/* A file with this number is there after the session, by a name that is known; not one that was
- * made since, and got the number. */
+/* Whether a file with this number is there after the session, by a name that we know; not one that
+ * was made since and got the number. */
 static bool reconcile_is_there(struct reconcile_work *k, uint64_t inode)
 {
 	for (uint32_t i = 1; i < k->after.head->count; i++)
@@ -573,7 +578,8 @@ static bool reconcile_is_there(struct reconcile_work *k, uint64_t inode)
 	return false;
 }
 
-/* Direct: what stood there before the session, and is gone or has another content, was kept. */
+/* Direct: whether the file from before the session, which is gone or changed, was kept.  True also
+ * when it did not need to be. */
 static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_change *change)
 {
 	if (!k->r->kept || !reconcile_is_workspace(k) || change->before == MANIFEST_NONE ||
@@ -593,7 +599,7 @@ static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_ch
 		    k->after.entries[change->after].inode == e->inode &&
 		    !(k->after.entries[change->after].flags & MANIFEST_BORN);
 
-	/* Only its times were set, as an event says. */
+	/* An event says that only its times were set. */
 	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after],
 					     MANIFEST_NONE, true))
 		return true;
@@ -618,7 +624,7 @@ static void reconcile_sift(struct reconcile_work *k)
 	k->c.count = kept;
 }
 
-/* Links that stood in the workspace all along lead to other names as well. */
+/* Links that were in the workspace all along lead to other names as well. */
 static void reconcile_add_links(struct reconcile_work *k, const struct manifest *m)
 {
 	for (uint32_t i = 1; i < m->head->count; i++) {
@@ -639,7 +645,7 @@ static int reconcile_explain(struct reconcile_work *k)
 	reconcile_sift(k);
 	if (k->c.count == 0)
 		return 0;
-	/* What is left is worth more trouble. */
+	/* Only for what is left do we do more work. */
 	reconcile_add_links(k, &k->t->before);
 	reconcile_add_links(k, &k->after);
 	ret = touched_settle(&k->r->touched);
@@ -663,7 +669,7 @@ static const char *const reconcile_reasons[COMPARE_KIND_COUNT] = {
 	[COMPARE_TIMES] = "its times changed, and as far as they tell nothing else",
 };
 
-/* An event has room for a path that the kernel takes; beyond that its end is left out. */
+/* An event has room for the longest path that the kernel takes; of a longer one we cut the end. */
 static struct span reconcile_cut(struct span path, uint64_t *ret_cut)
 {
 	*ret_cut = path.len > NOTE_TEXT_MAX ? path.len - NOTE_TEXT_MAX : 0;
@@ -686,7 +692,7 @@ static void reconcile_show(struct reconcile_work *k, enum compare_kind kind)
 	result->shown[result->shown_count++].kind = kind;
 }
 
-/* Of the workspace itself, and not of a layer. */
+/* Tells the caller about a change in the workspace itself, not in a layer. */
 static void reconcile_tell_change(const struct reconcile_work *k,
 				  const struct compare_change *change)
 {
@@ -748,13 +754,13 @@ static int reconcile_gap(struct writer *w, uint64_t count, struct span path, con
 	return writer_end(w);
 }
 
-/* For a gap that is about the whole tree. */
+/* The path for a gap that is about the whole tree. */
 static struct span reconcile_of_tree(const struct reconcile_work *k)
 {
 	return reconcile_is_workspace(k) ? (struct span){NULL, 0} : span_of_str(k->t->target);
 }
 
-/* What of the second look is not known, by reason. */
+/* Tells, by reason, what the second look could not read. */
 static int reconcile_tell_unread(struct reconcile_work *k)
 {
 	for (int i = 0; i < MANIFEST_REASON_COUNT; i++) {
@@ -776,8 +782,8 @@ static int reconcile_tell_unread(struct reconcile_work *k)
 }
 
 /*
- * Folders that changed before the first look came by, without an event that says how: a file may
- * be missing there of which nothing is known.
+ * Tells folders that changed before the first look, without an event that says how: a file may have
+ * been removed there that we know nothing of.
  */
 static int reconcile_tell_late(struct reconcile_work *k)
 {
@@ -815,7 +821,7 @@ static int reconcile_tell(struct reconcile_work *k)
 {
 	int ret = 0;
 
-	/* Files whose times alone changed come last: they are the least of it. */
+	/* Files of which only the times changed come last: they matter least. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; ret == 0 && i < k->c.count; i++)
 			if ((k->c.changes[i].kind == COMPARE_TIMES) == (pass == 1))

@@ -36,7 +36,7 @@ void reconcile_layer_close(struct reconcile_layer *l)
 	*l = (struct reconcile_layer){NULL, 0};
 }
 
-/* False: nothing stands there. */
+/* Looks up path from the highest layer down.  False: nothing is there. */
 static bool reconcile_layer_stat(const struct reconcile_layer *l, const char *path,
 				 struct stat *ret)
 {
@@ -45,7 +45,7 @@ static bool reconcile_layer_stat(const struct reconcile_layer *l, const char *pa
 
 		if (fd < 0 || fstat(fd, ret) < 0)
 			continue;
-		/* A whiteout: it was removed by an earlier session. */
+		/* A whiteout: an earlier session removed it. */
 		return !S_ISCHR(ret->st_mode);
 	}
 	return false;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies beneath the layer that a box writes to in review mode, for who wants to know what an
- * entry of that layer changes: the workspace's own folder, and the sealed layers upon it.
+ * What is beneath the layer that a box writes to in review mode: the workspace's own folder, and
+ * the sealed layers above it.  It tells what an entry of the box's layer changes.
  *
- * That folders replaced as a whole (opaque ones) hide what is beneath them in sealed layers is not
- * looked at: who asks compares sizes and times, and does not take one file for another.
+ * It does not look whether a folder that was replaced as a whole (an opaque one) hides what is
+ * beneath it in sealed layers: the caller compares sizes and times, and does not take one file for
+ * another.
  */
 #ifndef BAWN_RECONCILE_LAYER_H
 #define BAWN_RECONCILE_LAYER_H
@@ -19,15 +20,15 @@ struct reconcile_layer {
 	size_t count;
 };
 
-/* Of a workspace whose mount has layers.  0 or -errno. */
+/* Opens what is beneath; the mount must have layers.  0 or -errno. */
 int reconcile_layer_open(struct reconcile_layer *l, const struct plan_mount *m);
 void reconcile_layer_close(struct reconcile_layer *l);
 
-/* What an entry of the layer is, held against what stands beneath it. */
+/* An entry of the layer, compared with what is beneath it. */
 enum reconcile_found {
-	RECONCILE_NEW,   /* nothing, or something else altogether */
+	RECONCILE_NEW,   /* nothing is beneath, or another kind of thing */
 	RECONCILE_SAME,  /* it was copied up, and nothing changed */
-	RECONCILE_OTHER, /* ret_kind says what */
+	RECONCILE_OTHER, /* they differ; ret_kind says how */
 };
 
 /* path: below the workspace.  since: when the session began. */

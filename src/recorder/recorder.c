@@ -32,19 +32,19 @@
 enum { RECORDER_NEW, RECORDER_SERVING };
 enum {
 	RECORDER_FORMAT = 1,
-	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
-	RECORDER_PATIENCE_MS = 2000, /* with a gate that is being ended */
-	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
+	RECORDER_COMMAND_MAX = 4096, /* bytes of the command; escaped at most six times as many */
+	RECORDER_PATIENCE_MS = 2000, /* for a gate that is being ended */
+	RECORDER_BEHIND_MAX = 50000, /* when the disk is this many events behind, senders wait */
 };
 
-/* Who sends notes, and up to where it was answered. */
+/* A sender of notes, and up to where we answered it. */
 struct recorder_sender {
 	struct channel channel; /* fd -1: there is none */
-	uint32_t kinds;         /* of notes that it may send, as a set */
+	uint32_t kinds;         /* the set of kinds of notes that it may send */
 	struct loop_handle handle;
-	uint64_t asked; /* the last id that waits, and the event it became */
+	uint64_t asked; /* the last id that it waits for, and the event of that note */
 	uint64_t asked_seq;
-	uint64_t promised; /* the last id that the disk has when the syncer answers */
+	uint64_t promised; /* the last id that is on the disk when the syncer answers */
 	uint64_t answered;
 	bool paused;
 };
@@ -58,18 +58,18 @@ struct recorder {
 	struct writer writer;
 	struct logfile logfile;
 	struct syncer syncer;
-	uint64_t syncing; /* the event up to which the syncer is at work */
-	int all, own;     /* folders: of all records, of this one */
+	uint64_t syncing; /* the syncer is working on the events up to this one */
+	int all, own;     /* folders: all records, this one */
 	int ledger;
 	char folder[LEDGER_NAME_MAX + 1], name[LEDGER_NAME_MAX + 1];
 	uint64_t number;
 	int timer;
-	bool settled; /* the start is over, and its code forgotten */
+	bool settled; /* the start is over, and its memory is given back */
 	bool timer_set, begun, ended;
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch;   /* NULL: the box is not watched */
-	struct wishes *wishes; /* NULL: nobody asks */
+	struct wishes *wishes; /* NULL: nobody asks about refusals */
 	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
@@ -98,14 +98,14 @@ static void recorder_answer(struct recorder *r, struct recorder_sender *s)
 	int ret = message_send(s->channel.fd, MESSAGE_RECORDED, &message_recorded_schema, &m, NULL,
 			       0);
 
-	/* A sender that does not read its answers waits for them in vain; it is not waited for. */
+	/* If a sender does not read its answers, we do not wait for it. */
 	if (ret == 0)
 		s->answered = s->promised;
 	else if (ret != -EAGAIN && ret != -EPIPE && ret != -ECONNRESET)
-		(void)recorder_fail(r, ret, "answering who waits for the record");
+		(void)recorder_fail(r, ret, "answering a process that waits for the record");
 }
 
-/* The disk is about to have everything that is written. */
+/* Notes what will be on the disk when the running sync is done. */
 static void recorder_promise(struct recorder *r)
 {
 	r->syncing = r->writer.seq - r->writer.waiting;
@@ -146,7 +146,7 @@ static int recorder_set_timer(struct recorder *r)
 	return timerfd_settime(r->timer, 0, &when, NULL) < 0 ? -errno : 0;
 }
 
-/* A full segment is left behind whole: nobody has to look at two files for one seal. */
+/* Ends a full segment with a seal: nobody has to look at two files for one seal. */
 static int recorder_next_segment(struct recorder *r)
 {
 	int ret = writer_commit(&r->writer);
@@ -161,7 +161,7 @@ static int recorder_next_segment(struct recorder *r)
 	return ret;
 }
 
-/* After something was written: sees to it that the disk gets it in time. */
+/* After something was written: makes sure that it gets to the disk in time. */
 static int recorder_settle(struct recorder *r, bool now)
 {
 	struct writer *w = &r->writer;
@@ -171,7 +171,7 @@ static int recorder_settle(struct recorder *r, bool now)
 		ret = writer_flush(w);
 	if (ret == 0 && logfile_is_full(&r->logfile, w) && !r->syncer.busy)
 		ret = recorder_next_segment(r);
-	/* What was not flushed yet is a batch that fills, and has its second. */
+	/* What is not flushed yet is a batch that still fills; the timer gives it a second. */
 	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
 		recorder_promise(r);
 		ret = syncer_ask(&r->syncer, &w->fd, 1);
@@ -228,7 +228,7 @@ static int recorder_write(struct recorder *r, const struct message_note *note)
 
 	if (ret != -EMSGSIZE)
 		return ret;
-	/* Too long for one event, which notes cannot be unless their sender is broken. */
+	/* Too long for one event: only a broken sender sends such a note. */
 	struct note gap;
 
 	note_begin(&gap, NOTE_GAP, NULL);
@@ -237,7 +237,7 @@ static int recorder_write(struct recorder *r, const struct message_note *note)
 	return event_write(&r->writer, &gap.m);
 }
 
-/* What a note of the gate's says of a name or a connection. */
+/* What a note of the gate says about a name or a connection. */
 struct recorder_refusal {
 	bool refused;
 	bool connect;
@@ -267,9 +267,10 @@ static struct recorder_refusal recorder_refusal_of(const struct message_note *no
 }
 
 /*
- * Who asked for what was refused.  A connection's port is all that the gate says of where it was to
- * go.  A name is asked for by a connection to the gate, and the last one was just now; but what is
- * asked for again the gate counts and tells later, when somebody else may have been the last.
+ * The execution that asked for what was refused; 0: unknown.  Of a connection the gate only tells
+ * the port.  A program asks for a name by a connection to the gate, and the last one was just now;
+ * but when a name is asked for again, the gate counts and tells it later, when another program may
+ * have been the last.
  */
 static uint64_t recorder_who_tried(const struct recorder *r, const struct message_note *note,
 				   const struct recorder_refusal *tried)
@@ -281,8 +282,8 @@ static uint64_t recorder_who_tried(const struct recorder *r, const struct messag
 	return tried->connect && tried->port ? watch_who_connected(r->watch, NULL, tried->port) : 0;
 }
 
-/* A connection, or a name: which execution asked for it, as far as the watch has seen; 0: nobody knows.
- * `room` is for the longer note. */
+/* Adds to a note about a connection or a name which execution asked for it, as far as the watch has
+ * seen.  Returns that execution; 0: nobody knows.  `room` is for the longer note. */
 static uint64_t recorder_attribute(const struct recorder *r, struct message_note *note,
 				   const struct recorder_refusal *tried,
 				   struct note_item room[NOTE_ITEMS_MAX])
@@ -304,7 +305,7 @@ static uint64_t recorder_attribute(const struct recorder *r, struct message_note
 	while (before < note->items.count && note->items.items[before].field < NOTE_FIELD_EXEC)
 		before++;
 	if (before < note->items.count && note->items.items[before].field <= NOTE_FIELD_BY)
-		return 0; /* it says so itself */
+		return 0; /* the note says it itself */
 	memcpy(room, note->items.items, before * sizeof(room[0]));
 	room[before] = (struct note_item){.field = NOTE_FIELD_EXEC, .number = exec};
 	room[before + 1] = (struct note_item){.field = NOTE_FIELD_BY,
@@ -361,8 +362,8 @@ static int recorder_on_gate_notes(void *context, struct channel_packet *packet, 
 	return recorder_take_notes(r, &r->gate, packet->body, e);
 }
 
-/* What the gate knows by itself.  What ran in the box, what was done to files and who changed the
- * rules others know: a gate that was taken over must not make that up. */
+/* What the gate knows by itself.  Others know what ran in the box, what was done to files and who
+ * changed the rules: a gate that somebody took over must not be able to invent that. */
 #define RECORDER_GATE_KINDS                                                           \
 	(1u << NOTE_NETWORK | 1u << NOTE_DNS | 1u << NOTE_SECRET | 1u << NOTE_LIMIT | \
 	 1u << NOTE_POLICY | 1u << NOTE_GAP)
@@ -372,7 +373,7 @@ static const struct channel_rule recorder_gate_rules[] = {
 	 recorder_on_gate_notes},
 };
 
-/* The gate is gone, or not to be understood: said, and the keeper sees to the rest. */
+/* The gate is gone, or sent something wrong: we stop listening, and the keeper sees to the rest. */
 static int recorder_lose_gate(struct recorder *r)
 {
 	loop_remove(&r->loop, &r->gate.handle);
@@ -398,7 +399,7 @@ static int recorder_on_digest(void *context, const struct scanner_digest *digest
 	return ret < 0 ? recorder_fail(r, ret, "writing the record") : recorder_settle(r, false);
 }
 
-/* In the scanner: the key is for who seals. */
+/* Runs in the scanner: the sealing key is not for it. */
 static void recorder_forget(void *context)
 {
 	struct recorder *r = context;
@@ -432,7 +433,7 @@ static void recorder_on_progress(void *context, uint64_t files)
 		      &(struct message_event){.kind = MESSAGE_EVENT_COMPARING, .count = files});
 }
 
-/* For `bawn undo`.  What does not fit is in the record. */
+/* For `bawn undo`.  What does not fit there is in the record. */
 static void recorder_on_unattributed(void *context, const char *path, uint32_t mode)
 {
 	struct recorder *r = context;
@@ -440,7 +441,7 @@ static void recorder_on_unattributed(void *context, const char *path, uint32_t m
 	(void)first_keep_unseen(&r->first, path, mode);
 }
 
-/* Every process of the box is gone: what changed, against what the events say. */
+/* Every process of the box is gone: compares what changed with what the events say. */
 static int recorder_compare(struct recorder *r)
 {
 	struct reconcile_result *c = &r->compared;
@@ -475,7 +476,7 @@ static int recorder_on_watched(void *context)
 	return recorder_settle(context, false);
 }
 
-/* A program runs: its digest, unless that is known. */
+/* A program runs: asks for its digest.  The scanner asks for each file once. */
 static void recorder_on_ran(void *context, pid_t pid, struct span path)
 {
 	struct recorder *r = context;
@@ -488,7 +489,7 @@ static void recorder_on_ran(void *context, pid_t pid, struct span path)
 		scanner_digest(&r->reconcile.scanner, fd, path);
 }
 
-/* What is said here comes from no fault of ours: the record goes on to its end. */
+/* Asks the keeper to end the box.  The recorder itself works: the record goes on to its end. */
 static void recorder_end_box(void *context, const struct error *why)
 {
 	struct recorder *r = context;
@@ -532,7 +533,7 @@ static int recorder_on_watch(void *context, struct channel_packet *packet, struc
 
 /* --- begin and end -------------------------------------------------------------------- */
 
-/* As much of the command as fits; how much is missing is said. */
+/* Puts as much of the command as fits, and how much is missing. */
 static void recorder_put_command(struct buf *event, const struct plan *p)
 {
 	size_t room = RECORDER_COMMAND_MAX, missing = 0;
@@ -583,8 +584,8 @@ static int recorder_write_begin(struct recorder *r)
 }
 
 /*
- * Keys and names of this session go to the disk, in an order in which any part of it is a ledger
- * and a record.  The command does not wait for that; whatever is acknowledged does.
+ * Sends keys and names of this session to the disk, in an order in which any part of it is a valid
+ * ledger and record.  The command does not wait for that; whatever we acknowledge does.
  */
 static int recorder_sync_begin(struct recorder *r, int seal)
 {
@@ -599,8 +600,8 @@ static int recorder_open(struct recorder *r, struct error *e)
 {
 	struct ledger_begun begun;
 
-	/* Who holds this is at work on the session: it is not compressed and not removed.  Waits
-	 * for who looks whether it is held, which is a moment. */
+	/* Whoever holds this lock works on the session: nobody compresses or removes it.  We may
+	 * wait a moment for a process that looks whether it is held. */
 	if (flock(r->own, LOCK_EX) < 0)
 		return error_sys(e, -errno, "locking the session's record");
 	r->ledger = ledger_open(r->all, e);
@@ -654,7 +655,7 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	ret = recorder_make_watch(r, e);
 	if (ret < 0)
 		return ret;
-	/* Where the user chose to go without filters, there may be none to have. */
+	/* The user may choose to run without filters because this machine has none. */
 	if (!plan_goes_without(r->plan, PLAN_LAYER_SECCOMP))
 		ret = process_filter(profile_bpf(PROFILE_RECORDER));
 	if (ret < 0)
@@ -708,7 +709,7 @@ static int recorder_on_keeper(void *context, uint32_t events)
 	if (ret == -EAGAIN)
 		return 0;
 	if (ret == 0)
-		loop_stop(&r->loop); /* killed: the box is gone with it, or will be in a moment */
+		loop_stop(&r->loop); /* killed: the box is gone too, or will be in a moment */
 	if (ret < 0) {
 		r->failure = e;
 		r->failure.code = ret;
@@ -717,7 +718,7 @@ static int recorder_on_keeper(void *context, uint32_t events)
 	return 0;
 }
 
-/* Everything that the gate said before it ended; there is nobody else in its channel. */
+/* Reads everything that the gate said before it ended; nobody else can write to its channel. */
 static void recorder_drain_gate(struct recorder *r)
 {
 	struct error e = ERROR_INIT;
@@ -757,7 +758,7 @@ static int recorder_write_end(struct recorder *r)
 	return ret < 0 ? ret : writer_commit(&r->writer);
 }
 
-/* The box is gone: how it left what it changed; and what could not be kept is said. */
+/* The box is gone: enters how it left what it changed, and tells what could not be kept. */
 static int recorder_end_first(struct recorder *r)
 {
 	int ret = first_keep_end(&r->first);
@@ -841,7 +842,7 @@ static int recorder_read_plan(struct recorder *r, int fd, struct error *e)
 
 static int recorder_start(struct recorder *r, int plan, struct error *e)
 {
-	/* First, while nothing is in memory that it does not need. */
+	/* First, while nothing is in memory that the syncer does not need. */
 	int ret = syncer_start(&r->syncer);
 
 	if (ret == 0)

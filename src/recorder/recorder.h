@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder of one session: whatever is to be known later passes through here.
+ * The recorder of one session: all that somebody may want to know later goes through it.
  *
  *	state NEW	waits for RECORD: opens the ledger and the first segment, and enters
  *			the session's begin; READY when it is written
- *	state SERVING	notes of keeper and gate become events, and what the box's filter
- *			reports; those that somebody waits for are answered by RECORDED
- *	(end)		FLUSH, or the keeper is gone: the box has ended.  Its end is entered
+ *	state SERVING	turns notes of keeper and gate, and what the box's filter reports,
+ *			into events; answers with RECORDED those that a sender waits for
+ *	(end)		FLUSH, or the keeper is gone: the box has ended.  Enters the end
  *			here and in the ledger; DONE
  *
- * May: open the record's files, look into the box's processes.  Must not: start a program,
- * touch the network.  Landlock cannot hold it, for who is in a domain may not look into
+ * May: open the record's files, look into the box's processes.  Must not: start a program, touch
+ * the network.  Landlock cannot confine it, because a process in a domain may not look into
  * processes outside it; its filter does.
  *
- * It does not wait for the disk itself (syncer.h), but at the begin, the end and when a segment
- * is full.  What cannot be written ends it: FAILED, and the keeper ends the box.
+ * It does not wait for the disk itself (syncer.h), except at the begin, at the end and when a
+ * segment is full.  When it cannot write it ends: FAILED, and the keeper ends the box.
  */
 #ifndef BAWN_RECORDER_H
 #define BAWN_RECORDER_H
 
-/* Descriptors: the keeper's channel, the sealed plan, the gate's channel or -1. */
+/* Descriptors: the keeper's channel, the sealed plan, the gate's channel or -1.  Returns the exit
+ * status. */
 int recorder_run(int keeper, int plan, int gate);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bawn-recorder: started by the keeper with an empty environment and these descriptors: 3, the
- * keeper; 4, the plan; 5, the gate, where there is one.
+ * bawn-recorder: the keeper starts it with an empty environment and these descriptors: 3, the
+ * keeper; 4, the plan; 5, the gate, if there is one.
  */
 #include "process.h"
 #include "recorder.h"
@@ -19,11 +19,11 @@ int main(void)
 	bool gate = fcntl(RECORDER_GATE, F_GETFD) >= 0;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, and is told */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow gives an error, which we tell */
 	(void)setsid();
-	/* The user's own mask is for the command; what we make has the modes we say. */
+	/* The user's umask is for the command; we choose the modes of what we make. */
 	(void)umask(0);
-	/* A keeper that is killed is part of the story: we outlive it to write that down. */
+	/* We outlive a keeper that is killed, to write that down. */
 	(void)prctl(PR_SET_PDEATHSIG, 0ul, 0ul, 0ul, 0ul);
 	if (process_not_dumpable() < 0)
 		return 1;

@@ -19,7 +19,7 @@
 
 enum { SCANNER_ASK = 1, SCANNER_SERVING = 0 };
 enum {
-	SCANNER_CHANNEL = 3, /* descriptors of the child */
+	SCANNER_CHANNEL = 3, /* the child's descriptors */
 	SCANNER_ROOT = 4,
 	SCANNER_IN_FLIGHT = 4,
 	SCANNER_EVERY = 16, /* directories between two looks at the channel */
@@ -28,7 +28,7 @@ enum {
 struct scanner_answer {
 	uint64_t index;
 	int64_t result;
-	struct digests_key key; /* of the file that was read */
+	struct digests_key key; /* of the file that it read */
 	struct hash digest;
 };
 
@@ -46,7 +46,8 @@ static int scanner_look(int fd, struct digests_key *ret)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-/* -ESTALE: meanwhile it was changed.  Only its ctime tells: nobody can set that. */
+/* Hashes a file.  -ESTALE: somebody changed it meanwhile.  Only its ctime tells: nobody can set
+ * that. */
 static int scanner_hash(int fd, int64_t deadline, struct digests_key *ret_key, struct hash *ret)
 {
 	struct digests_key after = {0};
@@ -77,11 +78,11 @@ static int scanner_on_ask(void *context, struct channel_packet *packet, struct e
 			    (struct span){(const uint8_t *)&answer, sizeof(answer)}, NULL, 0);
 }
 
-static void scanner_be_humble(void)
+static void scanner_lower_priority(void)
 {
 	const struct sched_param none = {0};
 
-	/* What the system does not let us give up we keep. */
+	/* When the system does not let us lower something, we keep it. */
 	(void)setpriority(PRIO_PROCESS, 0, 19);
 	(void)sched_setscheduler(0, SCHED_IDLE, &none);
 	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
@@ -99,7 +100,7 @@ static _Noreturn void scanner_serve(struct manifest *m)
 	struct pollfd asked = {.fd = SCANNER_CHANNEL, .events = POLLIN};
 	const struct timespec at_once = {0};
 
-	scanner_be_humble();
+	scanner_lower_priority();
 	for (unsigned int i = 0; m; i++) {
 		if (!manifest_step(m))
 			m = m->next;
@@ -122,7 +123,7 @@ static _Noreturn void scanner_become(int channel, struct manifest *first)
 
 	for (struct manifest *m = first; m; m = m->next)
 		count++;
-	/* Out of the way of those that come to stand there. */
+	/* First move all of them above the numbers that they will get. */
 	channel = fcntl(channel, F_DUPFD_CLOEXEC, SCANNER_ROOT + count);
 	if (channel < 0)
 		_exit(1);
@@ -138,7 +139,8 @@ static _Noreturn void scanner_become(int channel, struct manifest *first)
 			_exit(1);
 		m->root = away++;
 	}
-	/* Nothing else of the recorder's: a session must end when its parts have. */
+	/* Close all else that came from the recorder: a session must end when its parts have
+	 * ended. */
 	if (close_range((unsigned int)away, ~0u, 0) < 0)
 		_exit(1);
 	scanner_serve(first);
@@ -165,7 +167,7 @@ static void scanner_send(struct scanner *s)
 	}
 }
 
-/* Of the file as it was when it ran; what was read may be another by then. */
+/* Reports the digest of a file as it was when it ran; -ESTALE if another file was read by then. */
 static int scanner_tell(struct scanner *s, const struct scanner_file *f,
 			const struct digests_key *read, int result, const struct hash *hash)
 {
@@ -188,7 +190,7 @@ static int scanner_on_answer(void *context, struct channel_packet *packet, struc
 	struct scanner_answer answer;
 
 	if (packet->body.len != sizeof(answer))
-		return error_set(e, -EPROTO, "a digest that is none");
+		return error_set(e, -EPROTO, "this is not a digest");
 	memcpy(&answer, packet->body.ptr, sizeof(answer));
 	if (answer.index != s->answered || s->answered == s->sent)
 		return error_set(e, -EPROTO, "a digest that nobody asked for");
@@ -222,7 +224,7 @@ static void scanner_let_go(struct scanner *s, struct scanner_ended *child)
 	child->pid = 0;
 }
 
-/* Those that are gone are taken leave of; the answer is a place that is free, or NULL. */
+/* Waits for children that have ended.  Returns a free place, or NULL. */
 static struct scanner_ended *scanner_reap(struct scanner *s)
 {
 	struct scanner_ended *unused = NULL;
@@ -245,7 +247,7 @@ static int scanner_on_ended(void *context, uint32_t events)
 	return 0;
 }
 
-/* What has not ended by now ends with nobody waiting for it. */
+/* Forgets children that have not ended by now: nobody waits for them. */
 static void scanner_forget_ended(struct scanner *s)
 {
 	(void)scanner_reap(s);
@@ -255,8 +257,8 @@ static void scanner_forget_ended(struct scanner *s)
 }
 
 /*
- * On a busy machine the turn of a child of the lowest priority to end may be long in coming;
- * whoever waits for the recorder does not wait for that.
+ * On a busy machine a child of the lowest priority may take long to end.  Whoever waits for the
+ * recorder must not wait for that.
  */
 static void scanner_take_leave(struct scanner *s)
 {
@@ -286,7 +288,7 @@ static void scanner_lose(struct scanner *s)
 		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 	scanner_take_leave(s);
 	s->deaths += s->sent > s->answered;
-	/* It may have gone to rest at the very moment it was asked. */
+	/* It may have ended at the very moment when we asked it. */
 	s->sent = s->answered;
 }
 
@@ -349,9 +351,9 @@ int scanner_start(struct scanner *s, struct manifest *before)
 }
 
 /*
- * While it runs nobody writes to a program.  As soon as it has ended somebody may, and its times
- * must tell that: who changed it within the present tick of their clock could do so again within
- * the same.
+ * Nobody can write to a program while it runs.  As soon as it has ended somebody may, and its times
+ * must tell that: who changed it within the present tick of the clock could do so again within the
+ * same tick.  So this waits for the next one.
  */
 static void scanner_await_tick(const struct digests_key *key)
 {
@@ -359,7 +361,8 @@ static void scanner_await_tick(const struct digests_key *key)
 		(void)ppoll(NULL, 0, &(const struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* A small one that is new: now, while it cannot be written; a moment later it may be gone. */
+/* Hashes a small new file now, while nobody can write it; a moment later it may be gone.  False: it
+ * is another kind of file. */
 static bool scanner_hash_at_once(struct scanner *s, const struct digests_key *key, int fd,
 				 struct span path)
 {
@@ -391,7 +394,7 @@ static bool scanner_is_asked(const struct scanner *s, const struct digests_key *
 	return false;
 }
 
-/* One that an earlier session took is told at once, and once. */
+/* Tells the digest that an earlier session took, at once, and once.  False: there is none. */
 static bool scanner_tell_known(struct scanner *s, const struct digests_key *key, struct span path)
 {
 	struct scanner_digest digest = {
@@ -435,7 +438,7 @@ void scanner_digest(struct scanner *s, int fd, struct span path)
 	scanner_send(s);
 }
 
-/* What the child has answered, and we not yet read. */
+/* Reads the answers that the child has sent and we have not read yet. */
 static void scanner_drain(struct scanner *s)
 {
 	struct pollfd answer = {.fd = s->fd, .events = POLLIN};
@@ -446,7 +449,7 @@ static void scanner_drain(struct scanner *s)
 		continue;
 }
 
-/* What it has not: its turn may be long in coming, and now there is nobody to disturb. */
+/* Hashes the files that the child has not: its turn may come late, and now we disturb nobody. */
 static void scanner_finish(struct scanner *s)
 {
 	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + SCANNER_PATIENCE_MS;

@@ -38,8 +38,9 @@ static int syncer_on_ask(void *context, struct channel_packet *packet, struct er
 			    NULL, 0);
 }
 
-/* On a kernel without filters there is no session, unless that was asked for by name. */
-static bool syncer_is_confined(void)
+/* Confines the child.  True also on a kernel without filters: there the user has asked by name for
+ * a session without them, or there is no session. */
+static bool syncer_confine(void)
 {
 	int r = process_confine(profile_bpf(PROFILE_SYNCER));
 
@@ -57,7 +58,7 @@ static _Noreturn void syncer_serve(int fd)
 
 	(void)prctl(PR_SET_NAME, "bawn-syncer");
 	process_forget_start();
-	if (!syncer_is_confined())
+	if (!syncer_confine())
 		_exit(1);
 	while (channel_receive(&c, &e) > 0)
 		continue;
@@ -75,7 +76,8 @@ int syncer_start(struct syncer *s)
 
 	if (pid == 0) {
 		(void)close(ends[0]);
-		/* Nothing else of the recorder's: a session must end when its parts have. */
+		/* Close all else that came from the recorder: a session must end when its parts
+		 * have ended. */
 		int fd = ends[1] == 3 ? 3 : dup2(ends[1], 3);
 
 		(void)close_range(4, ~0u, 0);

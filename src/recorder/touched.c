@@ -6,11 +6,11 @@
 enum {
 	TOUCHED_FLAGS = 0x7f,
 	TOUCHED_FIRST = 1024,
-	TOUCHED_STEPS = 512, /* names that are looked at for one path */
+	TOUCHED_STEPS = 512, /* names that we look at for one path */
 	TOUCHED_PATH_MAX = 8192,
 };
 
-/* Of a path, without the bits that are flags; never 0, which is an empty slot. */
+/* The hash of a path, with the flag bits 0; never 0, which is an empty slot. */
 static uint64_t touched_hash(const struct touched *t, struct span path)
 {
 	uint64_t hash = keyed_hash(&t->key, path) & ~(uint64_t)TOUCHED_FLAGS;
@@ -37,7 +37,7 @@ void touched_fini(struct touched *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The slot that has this hash, or the empty one where it belongs. */
+/* The slot that has this hash, or the empty one for it. */
 static uint64_t *touched_slot(uint64_t *slots, size_t capacity, uint64_t hash)
 {
 	size_t i = (size_t)(hash >> 7) & (capacity - 1);
@@ -68,7 +68,7 @@ static bool touched_grow(struct touched *t)
 	return true;
 }
 
-/* True when this hash had not all of these flags before. */
+/* Sets flags.  True: not all of them were set before, or there is no room. */
 static bool touched_put(struct touched *t, uint64_t hash, unsigned int flags)
 {
 	uint64_t *slot = t->slots ? touched_slot(t->slots, t->capacity, hash) : NULL;
@@ -87,7 +87,7 @@ static bool touched_put(struct touched *t, uint64_t hash, unsigned int flags)
 	return news;
 }
 
-/* The folder that a path lies in; empty for none. */
+/* The folder of a path; empty for none. */
 static struct span touched_folder(struct span path)
 {
 	size_t len = path.len;
@@ -167,7 +167,7 @@ void touched_renamed(struct touched *t, struct span from, struct span to)
 	touched_add(t, to, TOUCHED_MADE | (kept ? 0u : TOUCHED_MOVED));
 }
 
-/* Appends a path to one that is normal and absolute, and keeps it so. */
+/* Appends a path to one that is clean and absolute, and keeps it so. */
 static void touched_walk(struct buf *path, struct span more)
 {
 	for (size_t i = 0; i < more.len;) {
@@ -196,7 +196,7 @@ void touched_linked(struct touched *t, struct span link, struct span says)
 	if (says.ptr[0] != '/')
 		buf_put(&path, link.ptr, touched_folder(link).len);
 	touched_walk(&path, says);
-	/* One that does not fit leads nowhere that the kernel would follow either. */
+	/* If it is too long for us, the kernel does not follow it either. */
 	if (buf_error(&path) == 0 && path.len > 0)
 		(void)touched_pair(t, link, buf_span(&path), true);
 }
@@ -237,7 +237,7 @@ int touched_settle(struct touched *t)
 	return 0;
 }
 
-/* The first pair, in this order, whose hash is not below. */
+/* The first pair, in this order, whose hash is not smaller. */
 static size_t touched_first(const struct touched *t, bool back, uint64_t hash)
 {
 	size_t low = 0, high = t->pair_count;
@@ -255,13 +255,13 @@ static size_t touched_first(const struct touched *t, bool back, uint64_t hash)
 	return low;
 }
 
-/* One way from a name to others: the pairs that begin at it, or at a folder above it. */
+/* The way from a name to other names: the pairs that begin at it, or at a folder above it. */
 struct touched_way {
 	struct span path;
 	bool back;
-	size_t len;   /* of the folder, or the path itself, that is looked at */
+	size_t len;   /* of the path, or of the folder above it, that we look at */
 	size_t index; /* of the next pair */
-	bool found;   /* `index` stands at a pair of it */
+	bool found;   /* `index` is at a pair of it */
 };
 
 static const struct touched_pair *touched_next_pair(const struct touched *t, struct touched_way *w)
@@ -286,7 +286,7 @@ static const struct touched_pair *touched_next_pair(const struct touched *t, str
 	return NULL;
 }
 
-/* The other name, through this pair. */
+/* The other name of path, through this pair. */
 static void touched_rename(const struct touched *t, const struct touched_pair *p, bool back,
 			   struct span path, struct buf *ret)
 {
@@ -305,7 +305,8 @@ static bool touched_search(const struct touched *t, struct span path, unsigned i
 		return true;
 	if (depth == 0 || t->pair_count == 0)
 		return false;
-	/* What is gone may have gone by a later name; anything may have been done by an earlier. */
+	/* A thing may have been removed by a later name; all else may have been done by an earlier
+	 * one. */
 	for (int back = 0; back < 2; back++) {
 		struct touched_way way = {.path = path, .back = back != 0, .len = path.len};
 		const struct touched_pair *p;
@@ -329,7 +330,7 @@ static bool touched_search(const struct touched *t, struct span path, unsigned i
 	return false;
 }
 
-/* Beneath an end of a rename that is not known in full. */
+/* Whether path is beneath one end of a rename that we do not know in full. */
 static bool touched_beneath_moved(const struct touched *t, struct span path)
 {
 	for (; path.len > 0; path = touched_folder(path))

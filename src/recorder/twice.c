@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The table of mounts, of which `own` is the one that the folder lies on. */
+/* The table of mounts; `own` is the one that the folder is on. */
 struct twice_table {
 	struct mountinfo *mounts;
 	size_t count, own;
@@ -21,7 +21,7 @@ void twice_fini(struct twice *t)
 	*t = TWICE_INIT;
 }
 
-/* Where a mount shows what another one has as its root: false: it does not. */
+/* Where mount `in` shows the root of mount `m`; false: it does not. */
 static bool twice_place(const struct mountinfo *in, const struct mountinfo *m, char ret[PATH_MAX])
 {
 	const char *rest = str_equal(in->root, "/") ? m->root : str_after(m->root, in->root);
@@ -34,7 +34,7 @@ static bool twice_place(const struct mountinfo *in, const struct mountinfo *m, c
 	return n > 0 && n < PATH_MAX;
 }
 
-/* Nothing else covers it there. */
+/* Whether both are the same folder: nothing else covers one of them. */
 static bool twice_is_same(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -51,7 +51,7 @@ static const char *twice_inside(struct twice *t, const struct twice_table *table
 	return n < 0 || (size_t)n >= sizeof(text) ? NULL : arena_str(&t->arena, text);
 }
 
-/* It is the folder's own by another name, or that of an earlier one: true, and it is added. */
+/* Adds a mount that shows something of the folder.  False: it does not show any. */
 static bool twice_add(struct twice *t, const struct twice_table *table, size_t in,
 		      const struct mountinfo *m)
 {

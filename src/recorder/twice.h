@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folders of the workspace that are mounted in it a second time: what is done by the second name is
- * done to the same files.  By one name alone it can be told what came first.
+ * done to the same files.  We use one name only, so that we can tell what happened first.
  */
 #ifndef BAWN_TWICE_H
 #define BAWN_TWICE_H
@@ -14,7 +14,7 @@
 enum { TWICE_MAX = 256, TWICE_BYTES = 4 << 20 };
 
 struct twice_name {
-	const char *second, *first; /* absolute, as inside */
+	const char *second, *first; /* absolute, as the box names them */
 };
 
 struct twice {
@@ -25,12 +25,12 @@ struct twice {
 
 #define TWICE_INIT ((struct twice){.arena = ARENA_INIT(TWICE_BYTES)})
 
-/* Those of the folder `source`, which is `inside` in the box; what cannot be found out is none. */
+/* Finds those of the folder `source`, which the box sees as `inside`; none when that fails. */
 void twice_read(struct twice *t, const char *source, const char *inside);
 void twice_fini(struct twice *t);
 #define _cleanup_twice_ _cleanup_(twice_fini)
 
-/* The path by the first name: itself, or in `room`. */
+/* The path by the first name: path itself, or a new one in `room`. */
 struct span twice_first(const struct twice *t, struct span path, char room[PATH_MAX]);
 
 #endif

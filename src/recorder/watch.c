@@ -21,11 +21,11 @@ static const char watch_overlay[] = "user.overlay.";
 
 enum {
 	WATCH_MS = 1000000,
-	WATCH_CONFIRM_MS = 50,    /* after which an exec is looked at unasked */
-	WATCH_CONFIRM_TRIES = 20, /* times; then it waits until the process is heard of */
+	WATCH_CONFIRM_MS = 50,    /* after this we look at an exec unasked */
+	WATCH_CONFIRM_TRIES = 20, /* times; then we wait for the next call of the process */
 	WATCH_FOLD_MS = 1000,
-	WATCH_TICK_TRIES = 25,    /* milliseconds; a tick is 10 of them at the most */
-	WATCH_CONNECT_MS = 10000, /* that a connect is remembered */
+	WATCH_TICK_TRIES = 25,    /* milliseconds; a tick is at most 10 */
+	WATCH_CONNECT_MS = 10000, /* how long we remember a connect */
 	WATCH_DNS_PORT = 53,
 	WATCH_TORN_TRIES = 16,
 };
@@ -36,7 +36,7 @@ static int64_t watch_clock(void)
 	return clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
-/* The timer goes off by then. */
+/* Sets the timer to that moment, unless it is set to an earlier one. */
 static void watch_wake_in(struct watch *w, int64_t ms)
 {
 	int64_t at = w->now + ms * WATCH_MS;
@@ -50,7 +50,8 @@ static void watch_wake_in(struct watch *w, int64_t ms)
 	(void)timerfd_settime(w->timer, 0, &when, NULL);
 }
 
-/* 1: the call goes on.  0: its process was killed meanwhile, and it does not happen. */
+/* 1: the call goes on.  0: its process was killed meanwhile, and the call does not happen.  Or
+ * -errno. */
 static int watch_let_go(struct watch *w, const struct notify_call *call)
 {
 	if (w->covers.count > 0)
@@ -60,8 +61,8 @@ static int watch_let_go(struct watch *w, const struct notify_call *call)
 	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 
-/* What cannot be read from here (the kernel's own pages in a process) might still be read by the
- * kernel: the call answers as if it could not. */
+/* We cannot read some memory (the kernel's own pages in a process), but the kernel might: we answer
+ * the call as if it could not be read either. */
 static int watch_unreadable(struct watch *w, const struct notify_call *call)
 {
 	int r = notify_refuse(w->listener, call->id, EFAULT);
@@ -69,7 +70,7 @@ static int watch_unreadable(struct watch *w, const struct notify_call *call)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* 1, as who lets it go; 0: the caller is gone. */
+/* Refuses a call.  1: done.  0: the caller is gone.  Or -errno. */
 static int watch_hold_back(struct watch *w, const struct notify_call *call, int error)
 {
 	int r = notify_refuse(w->listener, call->id, error);
@@ -79,7 +80,7 @@ static int watch_hold_back(struct watch *w, const struct notify_call *call, int 
 
 /* --- what exec became ----------------------------------------------------------------- */
 
-/* It has happened: two events, what was said and what is. */
+/* The exec has happened: writes two events, what the process asked for and what runs. */
 static int watch_confirm(struct watch *w, struct watch_process *p)
 {
 	int r = watch_event_exec(w, p);
@@ -88,21 +89,21 @@ static int watch_confirm(struct watch *w, struct watch_process *p)
 }
 
 /*
- * The process is heard of, so its exec has happened, or has failed; but for one thread that is
- * heard of while another is still at it.
+ * The process makes a call, so its exec has happened or has failed; unless one thread calls while
+ * another is still in the exec.
  */
 static int watch_hear(struct watch *w, struct watch_process *p, enum profile_seen seen,
 		      pid_t thread)
 {
 	if (watch_process_has_execed(p) > 0)
 		return watch_confirm(w, p);
-	/* The next exec of a search along PATH is looked at with the one before. */
+	/* We look at the next exec of a search along PATH together with the one before. */
 	if (seen == PROFILE_SEEN_EXEC || thread != p->asked->thread)
 		return 0;
 	return watch_event_tried(w, p);
 }
 
-/* Somebody waits to know.  An exec that is still under way stays. */
+/* Somebody waits to know.  An exec that is still running stays open. */
 static int watch_settle(struct watch *w, struct watch_process *p)
 {
 	return watch_process_has_execed(p) > 0 ? watch_confirm(w, p) : 0;
@@ -110,7 +111,7 @@ static int watch_settle(struct watch *w, struct watch_process *p)
 
 static void watch_on_settle(void *context, struct watch_process *p)
 {
-	/* What cannot be written is said by the next event. */
+	/* If this cannot be written, the next event fails too, and says so. */
 	(void)watch_settle(context, p);
 }
 
@@ -123,9 +124,9 @@ static const char *watch_last(const struct buf *path)
 }
 
 /*
- * Until a tick of the clock that files get their times from is later than the session's beginning:
- * what the box does must not look as if it had been there before.  A box takes longer to start than
- * a tick takes, nearly always.
+ * Waits until the clock that files get their times from is later than the begin of the session:
+ * what the box does must not look older than the session.  A box nearly always takes longer to
+ * start than a tick.
  */
 static void watch_await_tick(const struct watch *w)
 {
@@ -136,7 +137,7 @@ static void watch_await_tick(const struct watch *w)
 	}
 }
 
-/* Whether what an exec names is for certain no program: it is not there, or nobody may run it. */
+/* Whether what an exec names is certainly no program: it is not there, or nobody may run it. */
 static bool watch_cannot_run(struct watch *w)
 {
 	const struct watch_call *c = &w->call;
@@ -179,8 +180,8 @@ static int watch_on_exec(struct watch *w, const struct profile_watched *what,
 		watch_exec_free(x);
 		return x ? answered : -ENOMEM;
 	}
-	/* A search along PATH is one exec, of the place where it is found.  What was not there, or
-	 * certainly did not begin, is no more than that. */
+	/* A search along PATH is one exec, of the place where the program is found.  So we drop the
+	 * earlier tries: those that found nothing or certainly did not begin. */
 	if (p->asked && p->asked->thread == x->thread && (p->asked->forked || p->asked->cannot) &&
 	    str_equal(watch_last(&p->asked->path), watch_last(&x->path))) {
 		watch_exec_free(p->asked);
@@ -200,8 +201,9 @@ static int watch_on_exit(void *context, struct watch_process *p, int status)
 
 	w->now = watch_clock();
 	if (p->asked) {
-		/* Too short a life to be looked at, or an exec that failed.  Where nobody knows, it
-		 * was one, if there was such a program; how it ended says nothing. */
+		/* It lived too short to be looked at, or its exec failed.  If nobody knows, we say
+		 * that it ran, unless there was no such program; the status of its end does not
+		 * tell. */
 		int execed = watch_process_has_execed(p);
 
 		r = execed == 0 || (execed < 0 && p->asked->cannot) ? watch_event_tried(w, p)
@@ -236,7 +238,7 @@ static const struct {
 	[PROFILE_SEEN_BIND] = {"mknod", WATCH_TOUCH_MADE, false},
 };
 
-/* Terminals, /dev/null and the like: nothing of anybody's is changed there. */
+/* Terminals, /dev/null and the like: a change there changes nothing of anybody. */
 static bool watch_is_device(const char *path)
 {
 	const char *name = str_after(path, "/dev/");
@@ -245,8 +247,8 @@ static bool watch_is_device(const char *path)
 }
 
 /*
- * A read, before it goes on.  Where granted or marked files are among those that can be had, it is
- * of interest where it really leads; elsewhere only what cannot be had is, and few are that.
+ * Decides about a read before it goes on.  If granted or marked files can be read, it matters where
+ * the read really leads; else only a read that is refused matters, and few are.
  */
 static bool watch_wants_read(struct watch *w, const struct profile_watched *what,
 			     const struct notify_call *call, bool *ret_refused)
@@ -259,7 +261,8 @@ static bool watch_wants_read(struct watch *w, const struct profile_watched *what
 	    (w->watch != PROFILE_WATCH_READS && !(c->resolve & RESOLVE_IN_ROOT) &&
 	     !watch_is_of_interest(w, c->path, ret_refused)))
 		return false;
-	/* Links of the system lead to what a box does not show; programs look there in vain. */
+	/* Links of the system lead to things that a box does not show; programs look there
+	 * often. */
 	bool of_system = watch_map_find(&w->map, c->path).place == WATCH_PLACE_SYSTEM;
 
 	watch_real_call(watch_root_open(&w->root, &w->processes), what, call, c);
@@ -276,14 +279,15 @@ static bool watch_is_busy(struct watch *w, enum watch_touch touch)
 		(touch == WATCH_TOUCH_RENAMED && watch_is_mount(w, w->call.to)));
 }
 
-/* The plan gives no right to it.  In /proc a process changes itself, whatever the plan says. */
+/* Whether the plan gives no right to write it.  In /proc a process changes itself, whatever the
+ * plan says. */
 static bool watch_has_no_right(const struct watch *w, const char *path)
 {
 	return !str_after(path, "/proc/") && !watch_map_find(&w->map, path).writable;
 }
 
-/* A change, before it goes on: where it leads, and whether the plan gives no right to it.  False:
- * it is of nobody's file. */
+/* Decides about a change before it goes on: where it leads, and whether the plan gives no right to
+ * it.  False: it changes no file of anybody. */
 static bool watch_wants_change(struct watch *w, const struct profile_watched *what,
 			       const struct notify_call *call, struct watch_file *f)
 {
@@ -307,7 +311,7 @@ static bool watch_wants_change(struct watch *w, const struct profile_watched *wh
 	return true;
 }
 
-/* What an open is for; false: it is nothing that an event is made of. */
+/* What an open is for; false: it gets no event. */
 static bool watch_look_open(const struct watch_call *c, struct watch_file *ret)
 {
 	bool changes =
@@ -335,7 +339,7 @@ static bool watch_look(const struct watch_call *c, const struct profile_watched 
 	return true;
 }
 
-/* What is written there is kept apart from everything of the user's. */
+/* Whether the box's writes there stay apart from everything of the user. */
 static bool watch_is_own(const struct watch *w, enum watch_place place)
 {
 	return place == WATCH_PLACE_OWN || place == WATCH_PLACE_HOME ||
@@ -343,8 +347,8 @@ static bool watch_is_own(const struct watch *w, enum watch_place place)
 }
 
 /*
- * What the call is answered with, where nobody can say what it would act upon: what is not seen
- * does not go on.  0: it is known; or it is somewhere in what is the box's own.
+ * The errno for a call when nobody can say what it would act upon: then it does not go on.
+ * 0: we know; or it is somewhere in what is the box's own.
  */
 static int watch_unplaced(const struct watch *w, enum watch_touch touch)
 {
@@ -359,7 +363,7 @@ static int watch_unplaced(const struct watch *w, enum watch_touch touch)
 	return own || touch == WATCH_TOUCH_NOT ? 0 : c->error;
 }
 
-/* A pipe is written to wherever it stands: a mount that is read-only does not mind. */
+/* A pipe can be written wherever it is: a read-only mount does not stop that. */
 static bool watch_is_pipe(struct watch *w)
 {
 	_cleanup_fd_ int fd = w->call.path_len ? watch_open_path(w, w->call.path) : -ENOENT;
@@ -368,8 +372,8 @@ static bool watch_is_pipe(struct watch *w)
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* What is asked for, before it goes on, and where it leads.  True: it has an event, if nothing
- * else is said of it; *ret_looked: it acts upon a file. */
+/* What the call asks for, before it goes on, and where it leads.  True: it gets an event, if
+ * nothing else decides; *ret_looked: it acts upon a file. */
 static bool watch_ask(struct watch *w, const struct profile_watched *what,
 		      const struct notify_call *call, struct watch_file *f, bool *ret_looked)
 {
@@ -381,13 +385,13 @@ static bool watch_ask(struct watch *w, const struct profile_watched *what,
 					   : watch_wants_change(w, what, call, f);
 }
 
-/* Direct mode, where what stands in the workspace is kept before it is changed. */
+/* Whether we keep first versions in direct mode: before a file of the workspace changes. */
 static bool watch_keeps(const struct watch *w)
 {
 	return w->to.first && w->to.first->dir >= 0 && w->to.first->direct;
 }
 
-/* A folder or a link, whose name is on the way to others. */
+/* Whether it is a folder or a link: its name is a part of other paths. */
 static bool watch_leads_on(struct watch *w, const char *path, size_t len, struct stat *ret)
 {
 	_cleanup_fd_ int fd = len ? watch_open_path(w, path) : -ENOENT;
@@ -395,7 +399,7 @@ static bool watch_leads_on(struct watch *w, const char *path, size_t len, struct
 	return fd >= 0 && fstat(fd, ret) == 0 && (S_ISDIR(ret->st_mode) || S_ISLNK(ret->st_mode));
 }
 
-/* It makes a symbolic link, or another name of one. */
+/* Whether the call makes a symbolic link, or another name of one. */
 static bool watch_makes_link(struct watch *w, const struct watch_file *f)
 {
 	const struct watch_call *c = &w->call;
@@ -407,7 +411,7 @@ static bool watch_makes_link(struct watch *w, const struct watch_file *f)
 	       (watch_leads_on(w, c->path, c->path_len, &st) && S_ISLNK(st.st_mode));
 }
 
-/* The call turns the names of other files (watch_order.h).  *ret: what stands at its path. */
+/* Whether the call changes the names of other files (watch_order.h).  *ret: what is at its path. */
 static bool watch_turns_names(struct watch *w, const struct watch_file *f, struct stat *ret)
 {
 	const struct watch_call *c = &w->call;
@@ -427,7 +431,7 @@ static bool watch_turns_names(struct watch *w, const struct watch_file *f, struc
 	return leads || watch_leads_on(w, c->to, c->to_len, &to);
 }
 
-/* A link came into the way to a path while it was looked at. */
+/* Whether a link came into the path while we looked at it. */
 static bool watch_is_torn(struct watch *w, const struct watch_file *f)
 {
 	const struct watch_call *c = &w->call;
@@ -442,9 +446,9 @@ static bool watch_is_torn(struct watch *w, const struct watch_file *f)
 }
 
 /*
- * Whether an attribute is set by which overlayfs would take a file of a real folder for none, or
- * for one without content: it would be so for each later box, and nobody outside sees it.  In an
- * overlay it means nothing, and older kernels answer the same there.
+ * Whether the call sets an attribute that makes overlayfs treat a file of a real folder as absent,
+ * or as one without content: so would each later box, and nobody outside sees it.  In an overlay it
+ * means nothing, and older kernels answer the same there.
  */
 static bool watch_is_of_overlay(const struct profile_watched *what, const struct notify_call *call)
 {
@@ -467,8 +471,8 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 
 	if (r == -EFAULT)
 		return watch_unreadable(w, call);
-	/* No exec yet: what the launcher does is not the box's; nor what its init does, which looks
-	 * at processes through a /proc that stands nowhere. */
+	/* Before the first exec the launcher acts, not the box.  Neither is the box's init meant,
+	 * which looks at processes through a /proc that is mounted nowhere. */
 	bool boxed = r == 0 && w->started && p->pid != w->processes.first, looked = false;
 	bool wanted = boxed && watch_ask(w, what, call, &f, &looked);
 	struct stat turned = {.st_ino = 0};
@@ -539,7 +543,7 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 
 /* --- the network ---------------------------------------------------------------------- */
 
-/* It is done for the caller; a path has an event, an address may get one from the gate. */
+/* Connects for the caller; a path gets an event, an address may get one from the gate. */
 static int watch_on_connect(struct watch *w, const struct profile_watched *what,
 			    const struct notify_call *call, const struct watch_process *p)
 {
@@ -560,9 +564,9 @@ static int watch_on_connect(struct watch *w, const struct profile_watched *what,
 	memset(&w->call, 0, sizeof(w->call));
 	w->call.path_len = watch_path_join("", to.path, w->call.path, sizeof(w->call.path));
 	w->call.missing = to.missing;
-	w->call.reason = to.refused ? "it is no socket of the box's" : NULL;
+	w->call.reason = to.refused ? "it is not a socket of the box" : NULL;
 	watch_wake_in(w, WATCH_FOLD_MS);
-	(void)watch_vain_judge(w, p, &f, &counted); /* it has its answer */
+	(void)watch_vain_judge(w, p, &f, &counted); /* the caller has its answer already */
 	return counted ? 0 : watch_event_file(w, p, &f);
 }
 
@@ -597,7 +601,7 @@ static int watch_refuse(struct watch *w, const struct profile_answer *answer,
 {
 	const struct watch_process *p =
 		w->started ? watch_process_of(&w->processes, call->thread, w->now) : NULL;
-	/* What the filter should not have asked about does not go on either. */
+	/* A call that the filter should not have asked about does not go on either. */
 	int error = answer->verdict == PROFILE_REFUSED ? answer->error : ENOSYS;
 	int r = notify_refuse(w->listener, call->id, error);
 
@@ -611,8 +615,8 @@ static int watch_refuse(struct watch *w, const struct profile_answer *answer,
 
 /*
  * A datagram of a unix socket names its path itself, in memory that others may change: nobody can
- * look at it in time.  Where the box is shown folders in which the host's programs may have
- * sockets, it has no such sockets at all.
+ * look at it in time.  If the box sees folders in which the host's programs may have sockets, it
+ * gets no such sockets at all.
  */
 static int watch_on_datagram(struct watch *w, const struct profile_watched *what,
 			     const struct notify_call *call, const struct watch_process *p)
@@ -627,7 +631,7 @@ static int watch_on_datagram(struct watch *w, const struct profile_watched *what
 	return watch_event_call(w, p, what->call, call->number);
 }
 
-/* Of the plan: what it shows of the user's is no copy and no layer. */
+/* Whether the plan shows something of the user that is neither a copy nor in layers. */
 static bool watch_is_sharing(const struct plan *plan)
 {
 	static const char *const roles[] = {"workspace", "named", "exposed", "tool"};
@@ -643,12 +647,12 @@ static bool watch_is_sharing(const struct plan *plan)
 	return false;
 }
 
-/* Rules of Landlock's are made: whether they say something about ports.  Who lies, and says that
- * they do not, is only confined less by them. */
+/* A process makes Landlock rules: notes whether they say something about ports.  A process that
+ * lies here is only confined less by them. */
 static void watch_on_rules(struct watch *w, const struct profile_watched *what,
 			   const struct notify_call *call)
 {
-	uint64_t handled[2] = {0, 0}; /* files, network */
+	uint64_t handled[2] = {0, 0}; /* for files, for the network */
 
 	(void)notify_read(call->thread, call->args[what->path], handled, sizeof(handled));
 	w->processes.ports |= call->args[what->mode] >= sizeof(handled) && handled[1] != 0;
@@ -660,7 +664,7 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 	struct watch_process *p = watch_process_of(&w->processes, call->thread, w->now);
 	int r = 0;
 
-	/* It is gone; or nothing can be known of it, and then it does nothing. */
+	/* It is gone; or we can know nothing of it, and then it may do nothing. */
 	if (!p && w->started && what->seen != PROFILE_SEEN_STARTED)
 		return notify_refuse(w->listener, call->id, EAGAIN) == -EIO ? -EIO : 0;
 	if (!p)
@@ -732,7 +736,7 @@ static int watch_on_call(struct watch *w, const struct notify_call *call)
 	return r;
 }
 
-/* Calls that are asked for are received, and wait; whether a thread's is among them. */
+/* Receives all calls that wait, and keeps them for later.  Whether one is of this thread. */
 static bool watch_asks(void *context, pid_t thread)
 {
 	struct watch *w = context;
@@ -770,7 +774,7 @@ static int watch_on_listener(void *context, uint32_t events)
 	return r;
 }
 
-/* Programs that did not say anything since their exec. */
+/* Looks at programs that made no call since their exec. */
 static int watch_look_around(struct watch *w, bool *ret_more)
 {
 	int r = 0;
@@ -788,7 +792,7 @@ static int watch_look_around(struct watch *w, bool *ret_more)
 	return r;
 }
 
-/* Of processes that there was no descriptor for: that, and their ends. */
+/* Tells processes for which there was no descriptor, and their ends. */
 static int watch_tell_missed(struct watch *w)
 {
 	uint64_t missed = w->processes.missed - w->missed;
@@ -869,7 +873,7 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 		watch_free(w);
 		return NULL;
 	}
-	/* A descriptor for each process of the box. */
+	/* Each process of the box needs a descriptor. */
 	w->processes.most = process_raise_files();
 	return w;
 }

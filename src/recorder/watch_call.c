@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 enum {
-	WATCH_ARGV_STEP = 128, /* pointers that are read at once */
-	WATCH_CALL_UP = 1024,  /* times 16 folders that are gone up, at the most */
+	WATCH_ARGV_STEP = 128, /* pointers that we read at once */
+	WATCH_CALL_UP = 1024,  /* steps of 16 folders that we go up at most */
 };
 
-/* A descriptor of the caller, or its folder, in /proc. */
+/* The name in /proc of a descriptor of the caller, or of its folder. */
 static void watch_call_name(int fd, char into[24])
 {
 	if (fd == AT_FDCWD)
@@ -30,8 +30,8 @@ static void watch_call_name(int fd, char into[24])
 		(void)snprintf(into, 24, "fd/%d", fd);
 }
 
-/* The folder, or the file, that a descriptor of the caller is.  0, or -errno: -ENXIO is no file,
- * -ESTALE adrift. */
+/* The path of the folder or file behind a descriptor of the caller.  0 or -errno; -ENXIO: it is no
+ * file; -ESTALE: it is adrift. */
 static int watch_call_folder(pid_t thread, int fd, char *into, size_t size)
 {
 	char name[24];
@@ -56,14 +56,14 @@ int watch_call_open_folder(const struct profile_watched *w, const struct notify_
 	return watch_thread_open(call->thread, name);
 }
 
-/* Which arguments a path is made of. */
+/* The arguments that a path is made of. */
 struct watch_words {
 	int dir_arg, path_arg;
 	bool may_be_empty;
 	bool from_dir; /* its folder is the root that it begins at (RESOLVE_IN_ROOT) */
 };
 
-/* Folder and path in one, as they are.  The length; 0: too long. */
+/* Joins folder and path as they are: the length; 0: too long. */
 static size_t watch_call_put(const char *folder, const char *said, char into[WATCH_CALL_PATH])
 {
 	size_t before = strlen(folder), len = strlen(said);
@@ -78,16 +78,16 @@ static size_t watch_call_put(const char *folder, const char *said, char into[WAT
 	return before + 1 + len;
 }
 
-/* What is known of a path that is not known. */
+/* What we know about a path that is not known. */
 struct watch_unknown {
 	const char *reason;
-	int error;     /* that the call is answered with */
+	int error;     /* for the caller */
 	bool nameless; /* it is no file */
 	bool adrift;   /* nothing leads to it any more */
-	bool deep; /* it lies somewhere beneath the folder, which has the last name to be told */
+	bool deep;     /* somewhere beneath the folder, the last one with a name */
 };
 
-/* The nearest folder above that has a name. */
+/* Finds the nearest folder above that has a name. */
 static bool watch_call_above(int fd, char folder[WATCH_PATH_MAX])
 {
 	static const char up[] = "../../../../../../../../../../../../../../../..";
@@ -109,8 +109,8 @@ static bool watch_call_above(int fd, char folder[WATCH_PATH_MAX])
 }
 
 /*
- * Folder and path are too long for one name: the kernel goes from the folder itself, and so do we.
- * The folder that the path ends in is taken for the caller's, and said becomes its last part.
+ * Folder and path are too long for one name: the kernel goes on from the folder itself, and so do
+ * we.  `folder` becomes the folder that the path ends in, and said becomes its last part.
  */
 static int watch_call_deep(pid_t thread, int dir, char said[WATCH_PATH_MAX],
 			   char folder[WATCH_PATH_MAX], struct watch_unknown *ret)
@@ -128,7 +128,7 @@ static int watch_call_deep(pid_t thread, int dir, char said[WATCH_PATH_MAX],
 	char first = said[last];
 
 	said[last] = '\0';
-	/* Not through links, which lead elsewhere for us. */
+	/* Not through links: for us they would lead elsewhere. */
 	_cleanup_fd_ int at = open_no_links_at(from, *said ? said : ".", O_PATH);
 
 	said[last] = first;
@@ -145,8 +145,8 @@ static int watch_call_deep(pid_t thread, int dir, char said[WATCH_PATH_MAX],
 	return -ENAMETOOLONG;
 }
 
-/* A path and its folder, where it needs one.  0; 1: *ret says why it is not known; -EFAULT: it
- * cannot be read. */
+/* Reads a path, and its folder if it needs one.  0; 1: *ret says why it is not known; -EFAULT: we
+ * cannot read it. */
 static int watch_call_words(const struct notify_call *call, const struct watch_words *w,
 			    char said[WATCH_PATH_MAX], char folder[WATCH_PATH_MAX],
 			    struct watch_unknown *ret)
@@ -166,7 +166,7 @@ static int watch_call_words(const struct notify_call *call, const struct watch_w
 		ret->error = (int)-n;
 		return 1;
 	}
-	/* Without a name it is the descriptor itself, if that is permitted, else nothing. */
+	/* Without a name it means the descriptor itself, if the call allows that. */
 	if (n == 0 && w->path_arg >= 0 && !w->may_be_empty) {
 		ret->reason = "the path is empty";
 		ret->error = ENOENT;
@@ -181,7 +181,7 @@ static int watch_call_words(const struct notify_call *call, const struct watch_w
 	if (!w->from_dir &&
 	    (r == -ENAMETOOLONG || (known && strlen(folder) + 2 + (size_t)n > WATCH_PATH_MAX)))
 		r = watch_call_deep(call->thread, dir, said, folder, ret);
-	if (r == 0 || (r == -ELOOP && known)) /* a link: step by step, then */
+	if (r == 0 || (r == -ELOOP && known)) /* a link: we go step by step later */
 		return 0;
 	ret->nameless = r == -ENXIO && n == 0;
 	ret->adrift = r == -ESTALE;
@@ -192,7 +192,7 @@ static int watch_call_words(const struct notify_call *call, const struct watch_w
 	return 1;
 }
 
-/* One path of the call, in its place.  As watch_call_words. */
+/* Reads one path of the call into its place.  Returns what watch_call_words returns. */
 static int watch_call_path(const struct notify_call *call, const struct watch_words *w,
 			   struct watch_call *c, char into[WATCH_CALL_PATH], size_t *ret_len,
 			   char raw[WATCH_CALL_PATH])
@@ -216,7 +216,7 @@ static int watch_call_path(const struct notify_call *call, const struct watch_wo
 		return r;
 	*ret_len = watch_path_join(folder, said, into, WATCH_CALL_PATH);
 	if (w->from_dir) {
-		/* Its folder is the root that it begins at: where that leads, the kernel says. */
+		/* Its folder is the root that it begins at: the kernel says where that leads. */
 		*ret_len = watch_path_join("", folder, into, WATCH_CALL_PATH);
 		(void)memcpy(raw, said, strlen(said) + 1);
 	} else if (said[0]) {
@@ -268,7 +268,7 @@ static bool watch_call_is_socket(pid_t thread, int fd)
 	       str_after(link, "socket:");
 }
 
-/* A socket that becomes a file. */
+/* Reads a bind: a socket that becomes a file. */
 static int watch_call_read_bind(const struct profile_watched *w, const struct notify_call *call,
 				struct watch_call *ret)
 {
@@ -280,7 +280,7 @@ static int watch_call_read_bind(const struct profile_watched *w, const struct no
 	ret->mode = 0;
 	ssize_t n = notify_read(call->thread, call->args[w->path], &address, len);
 
-	/* What is no socket is answered by the kernel in another way. */
+	/* If it is no socket, the kernel answers something else. */
 	if (n == -EFAULT && watch_call_is_socket(call->thread, (int)call->args[0]))
 		return -EFAULT;
 	if (n <= 0 || address.sun_family != AF_UNIX || address.sun_path[0] == '\0')
@@ -302,7 +302,7 @@ static int watch_call_read_bind(const struct profile_watched *w, const struct no
 	return 0;
 }
 
-/* The other path of a call that has two. */
+/* Reads the other path of a call that has two. */
 static int watch_call_read_to(const struct profile_watched *w, const struct notify_call *call,
 			      struct watch_call *ret)
 {
@@ -336,7 +336,7 @@ int watch_call_read(const struct profile_watched *w, const struct notify_call *c
 		return r;
 	if (w->seen == PROFILE_SEEN_BIND)
 		return watch_call_read_bind(w, call, ret);
-	/* Times are set by descriptor with no path at all. */
+	/* futimens sets times by a descriptor, without a path. */
 	bool bare = w->seen == PROFILE_SEEN_TIMES && w->dir >= 0 && call->args[w->path] == 0;
 	const struct watch_words words = {
 		.dir_arg = w->dir,
@@ -353,7 +353,8 @@ int watch_call_read(const struct profile_watched *w, const struct notify_call *c
 
 /* --- exec ----------------------------------------------------------------------------- */
 
-/* One argument: as much as there is room for is kept, the rest counted.  False: not readable. */
+/* Reads one argument: keeps as much as there is room for, and counts the rest.  False: unreadable,
+ * or too much. */
 static bool watch_exec_argument(struct watch_exec *x, pid_t thread, uint64_t at, size_t *looked)
 {
 	char text[WATCH_PATH_MAX];
@@ -367,7 +368,7 @@ static bool watch_exec_argument(struct watch_exec *x, pid_t thread, uint64_t at,
 		more = n == -ENAMETOOLONG;
 		size_t room = x->argv.len < WATCH_ARGV_MAX ? WATCH_ARGV_MAX - x->argv.len : 0;
 
-		/* Not within a character. */
+		/* Do not cut within a character. */
 		for (size_t i = 0; i < 3 && room > 0 && room < len && (text[room] & 0xc0) == 0x80;
 		     i++)
 			room--;
@@ -390,7 +391,7 @@ static void watch_exec_arguments(struct watch_exec *x, pid_t thread, uint64_t at
 	size_t looked = 0;
 
 	for (size_t seen = 0; at && seen < WATCH_ARGC_LOOK;) {
-		/* To the end of the page: the next may not be there. */
+		/* Up to the end of the page: the next one may not exist. */
 		size_t want = (4096 - (size_t)(at % 4096)) / sizeof(pointers[0]);
 
 		if (want == 0 || want > WATCH_ARGV_STEP)

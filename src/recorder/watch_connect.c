@@ -19,7 +19,7 @@
 
 enum {
 	WATCH_CONNECT_AGAIN_MS = 10,
-	WATCH_CONNECT_LOOK_MS = 50,  /* whether one that the network will answer still waits */
+	WATCH_CONNECT_LOOK_MS = 50,  /* between looks whether a caller still waits */
 	WATCH_CONNECT_RESTART = 512, /* the kernel's ERESTARTSYS: again, if its handler says so */
 	WATCH_CONNECT_WAITS_MS = 5,
 	WATCH_MOUNTS_BYTES = 1 << 20,
@@ -44,7 +44,7 @@ static void watch_connects_own(struct watch_connects *c, const char *path)
 		c->own[c->own_count++] = mount;
 }
 
-/* Mounts that nobody outside puts a socket into. */
+/* Notes the mounts into which nobody outside can put a socket. */
 static void watch_connects_look(struct watch_connects *c)
 {
 	c->looked = true;
@@ -60,7 +60,7 @@ static void watch_connects_look(struct watch_connects *c)
 	}
 }
 
-/* The superblock's device of a mount, as pid 1 of the box sees its mounts: "36 35 98:0 ...". */
+/* The device of a mount, as pid 1 of the box sees its mounts: "36 35 98:0 ...". */
 static bool watch_mount_device(pid_t first, uint64_t mount, uint32_t *ret_dev)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(WATCH_MOUNTS_BYTES);
@@ -83,7 +83,7 @@ static bool watch_mount_device(pid_t first, uint64_t mount, uint32_t *ret_dev)
 	return false;
 }
 
-/* The file is one that a socket of the box stands behind, or one that nobody else could make. */
+/* Whether a socket of the box is bound to the file, or only the box could make it. */
 static bool watch_connect_is_own(struct watch_connects *c, pid_t first, int file,
 				 const struct stat *st)
 {
@@ -94,7 +94,7 @@ static bool watch_connect_is_own(struct watch_connects *c, pid_t first, int file
 	for (size_t i = 0; mount && i < c->own_count; i++)
 		if (c->own[i] == mount)
 			return true;
-	/* Without a network namespace of its own the box's sockets are among all others, and no
+	/* If the box has no network namespace of its own, its sockets are among all others, and no
 	 * list tells them apart. */
 	return !plan_goes_without(c->plan, PLAN_LAYER_NET_NS) && mount && c->bound >= 0 &&
 	       watch_mount_device(first, mount, &dev) &&
@@ -103,7 +103,7 @@ static bool watch_connect_is_own(struct watch_connects *c, pid_t first, int file
 
 /* --- where it leads ------------------------------------------------------------------- */
 
-/* The path as the box has it, absolute. */
+/* Makes the path absolute, as the box has it. */
 static int watch_connect_path(pid_t thread, const struct sockaddr_un *to, char into[WATCH_PATH_MAX])
 {
 	size_t len = 0;
@@ -120,8 +120,8 @@ static int watch_connect_path(pid_t thread, const struct sockaddr_un *to, char i
 	return n < 0 || (size_t)n >= WATCH_PATH_MAX - len ? -ENAMETOOLONG : 0;
 }
 
-/* Through links, as the caller would go: in /proc the kernel would take us for it.  0, or -errno for
- * the caller. */
+/* Follows links as the caller would: in /proc the kernel would take us for the caller.  0, or
+ * -errno for the caller. */
 static int watch_connect_follow(int root, pid_t thread, struct watch_connected *ret)
 {
 	char found[WATCH_CALL_PATH];
@@ -142,7 +142,7 @@ static int watch_connect_follow(int root, pid_t thread, struct watch_connected *
 	return ret->missing ? -ENOENT : -EACCES;
 }
 
-/* The file that is meant, opened; -errno for the caller. */
+/* Opens the file that the caller means: the descriptor, or -errno for the caller. */
 static int watch_connect_find(struct watch_connects *c, const struct watch_processes *all,
 			      pid_t thread, struct watch_connected *ret)
 {
@@ -157,7 +157,7 @@ static int watch_connect_find(struct watch_connects *c, const struct watch_proce
 	ret->missing = file == -ENOENT || file == -ENOTDIR;
 	if (file < 0)
 		return file == -EXDEV || file == -ELOOP ? -EACCES : file;
-	/* Links lead to it by names without end. */
+	/* Links give it any number of names: we use its own. */
 	(void)watch_real_name(file, ret->path, sizeof(ret->path));
 	if (!c->looked)
 		watch_connects_look(c);
@@ -173,10 +173,10 @@ static int watch_connect_find(struct watch_connects *c, const struct watch_proce
 
 static void watch_connect_on_alarm(int number)
 {
-	(void)number; /* it ends a connect that waits, and that is all */
+	(void)number; /* it only interrupts a connect that waits */
 }
 
-/* The signal comes again and again: the first may come before the call does. */
+/* The signal comes again and again: the first may come before the call. */
 static void watch_connect_alarm(int ms)
 {
 	const struct timeval often = {.tv_usec = ms * 1000L};
@@ -185,8 +185,8 @@ static void watch_connect_alarm(int ms)
 	(void)setitimer(ITIMER_REAL, &when, NULL);
 }
 
-/* Waits for a moment at most: the box, who has the same socket, may take O_NONBLOCK off again.
- * -EAGAIN: it is not known yet. */
+/* Waits for a moment at most: the box has the same socket, and may remove O_NONBLOCK again.
+ * -EAGAIN: the result is not known yet. */
 static int watch_connect_try(const struct watch_connecting *w)
 {
 	int flags = fcntl(w->socket, F_GETFL);
@@ -214,7 +214,7 @@ static void watch_connecting_end(struct watch_connecting *w)
 	w->call = 0;
 }
 
-/* In a moment: sooner for one that has to be asked for again and again. */
+/* Sets the timer; soon: for one that we have to try again and again. */
 static void watch_connects_wake(struct watch_connects *c, bool soon)
 {
 	const struct itimerspec when = {
@@ -224,7 +224,7 @@ static void watch_connects_wake(struct watch_connects *c, bool soon)
 	(void)timerfd_settime(c->timer, 0, &when, NULL);
 }
 
-/* A set of signals in what the kernel says of a thread. */
+/* A set of signals from the kernel's status of a thread. */
 static uint64_t watch_signals(const char *status, const char *name)
 {
 	const char *line = strstr(status, name);
@@ -232,8 +232,8 @@ static uint64_t watch_signals(const char *status, const char *name)
 	return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
-/* Only what kills ends a call that waits for us: whether another signal would end it, if it waited
- * for the kernel.  0, or the -errno that it ends with. */
+/* While a call waits for us, only a deadly signal ends it.  Whether another signal would end it if
+ * it waited for the kernel: 0, or the -errno that it ends with. */
 static int watch_connecting_called(const struct watch_connecting *w)
 {
 	char path[48], text[4096];
@@ -248,19 +248,20 @@ static int watch_connecting_called(const struct watch_connecting *w)
 	uint64_t own = watch_signals(text, "\nSigPnd:\t"), all = watch_signals(text, "\nShdPnd:\t");
 	uint64_t deaf = watch_signals(text, "\nSigBlk:\t") | watch_signals(text, "\nSigIgn:\t");
 
-	/* One of all threads' may be another's; then nobody would begin the call again. */
+	/* A signal for all threads may go to another one; then nobody would begin the call
+	 * again. */
 	if ((own & ~deaf) || ((all & ~deaf) && strstr(text, "\nThreads:\t1\n")))
 		return -WATCH_CONNECT_RESTART;
 	return all & ~deaf ? -EINTR : 0;
 }
 
-/* What who has waited long enough is told. */
+/* The answer for a caller that has waited long enough. */
 static int watch_connecting_late(const struct watch_connecting *w)
 {
 	return w->domain == AF_UNIX ? -EAGAIN : -EINPROGRESS;
 }
 
-/* Once more.  False: it goes on waiting. */
+/* Tries once more.  False: the caller goes on waiting. */
 static bool watch_connecting_again(struct watch_connects *c, struct watch_connecting *w)
 {
 	int r = w->handle.generation ? -EAGAIN : watch_connect_try(w);
@@ -296,7 +297,7 @@ static int watch_connects_on_timer(void *context, uint32_t events)
 	return 0;
 }
 
-/* The network has answered.  If that was not all, the timer goes on asking. */
+/* The network has answered.  If that was not all, the timer tries again. */
 static int watch_connecting_on_ready(void *context, uint32_t events)
 {
 	struct watch_connecting *w = context;
@@ -308,7 +309,7 @@ static int watch_connecting_on_ready(void *context, uint32_t events)
 	return 0;
 }
 
-/* A place for one that waits; NULL: there is none. */
+/* A place for a caller that waits; NULL: there is none. */
 static struct watch_connecting *watch_connects_place(struct watch_connects *c)
 {
 	for (size_t i = 0; i < c->waiting_count; i++)
@@ -317,7 +318,7 @@ static struct watch_connecting *watch_connects_place(struct watch_connects *c)
 	return c->waiting_count < WATCH_CONNECTING_MAX ? &c->waiting[c->waiting_count++] : NULL;
 }
 
-/* The caller waits for its server as it would without us. */
+/* Lets the caller wait for its server as it would without us. */
 static int watch_connect_wait(struct watch_connects *c, struct watch_connecting *w, uint64_t id)
 {
 	struct timeval patience = {.tv_sec = 0};
@@ -344,8 +345,8 @@ static int watch_connect_wait(struct watch_connects *c, struct watch_connecting 
 	return 0;
 }
 
-/* The address, copied once; in the order of the kernel, who looks at it before the socket.  0, or
- * -errno for the caller. */
+/* Copies the address, once; the kernel too looks at it before the socket.  0, or -errno for the
+ * caller. */
 static int watch_connect_read(const struct profile_watched *what, const struct notify_call *call,
 			      struct watch_connecting *w)
 {
@@ -366,7 +367,7 @@ static int watch_connect_check(const struct watch_connecting *w)
 	return w->len < sizeof(w->to.un.sun_family) || w->len > sizeof(w->to.un) ? -EINVAL : 0;
 }
 
-/* A path that fills the whole address has no end of its own. */
+/* A path that fills the whole address has no final 0: we add one. */
 static int watch_connect_name(pid_t thread, const struct watch_connecting *w,
 			      char into[WATCH_PATH_MAX])
 {
@@ -404,9 +405,10 @@ static int watch_connect_do(struct watch_connects *c, const struct watch_process
 }
 
 /*
- * Of a name that is no path Landlock says who may connect, by the caller's domain: ours is another.
- * It would refuse for who has confined itself further, and where the host's sockets have names in
- * the same namespace; and the call cannot go on, for the kernel would read the address again.
+ * Whether the caller may connect to a name that is no path.  Landlock decides by the caller's
+ * domain, and ours is another.  It could refuse a process that has confined itself further, or when
+ * the host's sockets have names in the same namespace; and the call cannot go on, because the
+ * kernel would read the address again.
  */
 static bool watch_connect_may_name(const struct watch_connects *c, const struct watch_process *p,
 				   const struct watch_connecting *w)
@@ -417,7 +419,7 @@ static bool watch_connect_may_name(const struct watch_connects *c, const struct 
 	return !p->confined && !plan_goes_without(c->plan, PLAN_LAYER_NET_NS);
 }
 
-/* Likewise of ports, for who may have said that there are some to which it connects. */
+/* The same for ports, when a process in the box may have made rules about them. */
 static bool watch_connect_may_reach(const struct watch_process *p, int socket)
 {
 	int type = 0;
@@ -427,14 +429,14 @@ static bool watch_connect_may_reach(const struct watch_process *p, int socket)
 	       (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type != SOCK_STREAM);
 }
 
-/* A descriptor that we cannot look at may be a unix socket: what is not seen does not go on. */
+/* A descriptor that we cannot look at may be a unix socket: then the call does not go on. */
 static int watch_connect_unseen(int error)
 {
 	return error == EBADF ? -EBADF : error == EMFILE || error == ENFILE ? -ENOBUFS : -EACCES;
 }
 
-/* Of the thread that asks: the first of its process may have ended.  A kernel before 6.9 knows that
- * one alone; no thread has a table of its own. */
+/* Takes the socket from the calling thread: the first thread of its process may have ended.
+ * Kernels before 6.9 know only that one; no thread has a table of its own. */
 static int watch_connect_socket(const struct watch_process *p, const struct notify_call *call,
 				int *ret_socket)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is covered (covers.h), seen from the watch: it is refused by name, as the kernel would with
- * the cover on, because a program outside may take the cover away at this very moment; and what
- * the keeper of the covers reports becomes events, or the box's end.
+ * The watch's part in covers (covers.h).  It refuses covered things by name, as the kernel would
+ * with the cover on, because a program outside may remove the cover at this very moment.  And it
+ * turns what the child that keeps the covers reports into events, or ends the box.
  *
- * The caller's memory may say something else when the call goes on.  So this is no boundary; it
- * keeps out who asks honestly, and leaves who does not a few microseconds.
+ * The caller's memory may say something else when the call goes on.  So this is no boundary: it
+ * stops honest callers, and leaves the others a few microseconds.
  */
 #include "watch_parts.h"
 
@@ -32,7 +32,8 @@ static void covered_unanswered(struct watch *w, int error)
 {
 	struct error e = ERROR_INIT;
 
-	(void)error_sys(&e, error, "who keeps covers on does not answer");
+	(void)error_sys(&e, error,
+			"the process that covers hidden and protected files does not answer");
 	covered_end(w, &e);
 }
 
@@ -57,7 +58,8 @@ static bool covered_makes(const struct watch_call *c, const struct watch_file *f
 	       (f->touch == WATCH_TOUCH_MADE && f->has_flags && (c->flags & O_CREAT));
 }
 
-/* made: of two paths the one that comes to be. */
+/* The errno for a call on this path; 0: it may go on.  made: the call may make something at this
+ * path. */
 static int covered_judge(struct watch *w, const struct watch_file *f, const char *path, bool made)
 {
 	const struct cover *over = covers_over(&w->covers, path);
@@ -67,7 +69,7 @@ static int covered_judge(struct watch *w, const struct watch_file *f, const char
 
 	if (!over || (f->touch == WATCH_TOUCH_NOT && over->kind != COVER_HIDE))
 		return 0;
-	/* The session may make it where it is not, and then it is its own. */
+	/* The session may make it while it is not there, and then it is its own. */
 	if (over->late &&
 	    (w->covers.own[over - w->covers.items] || !covered_is_there(w, over->target)))
 		return 0;
@@ -76,7 +78,7 @@ static int covered_judge(struct watch *w, const struct watch_file *f, const char
 	bool meta = f->touch == WATCH_TOUCH_META || f->touch == WATCH_TOUCH_TIMES;
 	int error = over->kind == COVER_HIDE && !meta ? EACCES : EROFS;
 
-	/* Beneath what is hidden nothing is seen, so nothing is said of it. */
+	/* Nothing beneath a hidden thing is seen, so the answer says nothing about it. */
 	if (!covered_is_there(w, over->kind == COVER_HIDE ? over->target : path))
 		return makes ? error : ENOENT;
 	if (itself && moves)
@@ -87,11 +89,11 @@ static int covered_judge(struct watch *w, const struct watch_file *f, const char
 /* --- what the session makes ----------------------------------------------------------- */
 
 /*
- * What was not there at the start and the session makes is its own.  That has to be known before
- * the call goes on, and the call may fail.  So it is looked at again: when the same thread makes
- * another call, for then this one is over, or after COVERED_PATIENCE_MS.  What is certain to fail
- * is not believed at all, and who failed COVERED_VAIN_MAX times is not believed again: else a box
- * that tries in vain all the time would own what the user makes meanwhile.
+ * When something was not there at the start and the session makes it, it is the session's own.  We
+ * must decide that before the call goes on, and the call may fail.  So we look again: when the same
+ * thread makes another call, because then this one is over, or after COVERED_PATIENCE_MS.  We do
+ * not believe a call that is certain to fail, and after COVERED_VAIN_MAX failures we believe none:
+ * else a box that tries in vain all the time would own what the user makes meanwhile.
  */
 enum { COVERED_PATIENCE_MS = 500, COVERED_MS = 1000000, COVERED_VAIN_MAX = 3 };
 
@@ -123,7 +125,8 @@ static bool covered_has_entries(struct watch *w, const char *path)
 	       dir_is_empty(open_in_root_plain(root, path, O_RDONLY | O_DIRECTORY)) == 0;
 }
 
-/* As git does with each folder out of which it removed something. */
+/* Whether the removal is certain to fail. git tries it with each folder from which it removed
+ * something. */
 static bool covered_cannot_go(struct watch *w, const struct watch_file *f)
 {
 	const char *path = w->call.path;
@@ -152,7 +155,7 @@ static int covered_settle(struct watch *w, size_t i)
 	bool looks = c->call.makes && !w->covers.own[i];
 
 	c->call.thread = 0;
-	/* Somebody may have made it in this very moment. */
+	/* Somebody outside may have made it at this very moment. */
 	return looks ? covers_look(&w->covers, i) : 0;
 }
 
@@ -176,7 +179,7 @@ static void covered_note_gone(struct watch *w, const struct watch_file *f, pid_t
 	}
 }
 
-/* The folder that it would be in. */
+/* Whether the folder of this path is there. */
 static bool covered_has_folder(struct watch *w, const char *path)
 {
 	char above[WATCH_PATH_MAX];
@@ -252,11 +255,12 @@ int watch_covered(struct watch *w, struct watch_file *f, pid_t thread, bool *wan
 	bool two = f->touch == WATCH_TOUCH_RENAMED || f->touch == WATCH_TOUCH_LINKED;
 	bool reads = f->touch == WATCH_TOUCH_NOT && w->watch == PROFILE_WATCH_READS;
 
-	/* A read that nobody wants to know of may be of what is there when the kernel looks. */
+	/* When nobody wants to know of reads, a read may get what is there when the kernel
+	 * looks. */
 	if (w->covers.count == 0 || !(*wanted || reads) || c->unsure || c->nameless ||
 	    c->path_len == 0)
 		return 0;
-	/* What a link is made of stays what it is; of what is hidden none is made. */
+	/* A hard link leaves its source as it is; and nobody can link a hidden file. */
 	int error = f->touch == WATCH_TOUCH_LINKED ? 0 : covered_judge(w, f, c->path, !two);
 
 	if (error == 0 && two && c->to_len > 0)
@@ -271,7 +275,7 @@ int watch_covered(struct watch *w, struct watch_file *f, pid_t thread, bool *wan
 	return error;
 }
 
-/* --- who keeps them on ---------------------------------------------------------------- */
+/* --- the child that keeps them on ----------------------------------------------------- */
 
 static int covered_event(struct watch *w, const char *op, const char *path, const char *reason)
 {
@@ -341,7 +345,8 @@ static int covered_on_report(void *context, const struct covers_report *report)
 	case COVERS_READY:
 	case COVERS_SYNCED:
 	case COVERS_FAILED:
-		(void)error_set(&why, -EPIPE, "who keeps covers on has ended");
+		(void)error_set(&why, -EPIPE,
+				"the process that covers hidden and protected files has ended");
 		r = covered_event(w, "unkept", "", why.text);
 		break;
 	}
@@ -364,7 +369,7 @@ int watch_covers_start(struct watch *w, struct error *e)
 				     .forget = covered_forget,
 				     .context = w};
 
-	/* Without mounts of its own a box has no covers. */
+	/* A box without its own mounts has no covers. */
 	return plan_goes_without(w->to.plan, PLAN_LAYER_MOUNT_NS)
 		       ? 0
 		       : covers_start(&w->covers, w->to.plan, &to, e);

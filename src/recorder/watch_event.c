@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of the watch.  Members stand in the order of enum note_field. */
+/* Writes the events of the watch.  Members are in the order of enum note_field. */
 #include "watch_parts.h"
 
 #include "event.h"
@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 
 enum {
-	WATCH_ESCAPED = 6, /* bytes that one may become in an event */
+	WATCH_ESCAPED = 6, /* bytes that one byte may become in an event */
 	WATCH_SAID_MAX = 1024,
-	WATCH_NAMED_MAX = 16, /* of one execution */
-	WATCH_EMPTY = 2,      /* bytes of an argument in which nothing stands */
-	WATCH_EVENT_ROOM = FRAME_EVENT_MAX - 1024, /* up to the folder, which stands last */
+	WATCH_NAMED_MAX = 16,                      /* for one execution */
+	WATCH_EMPTY = 2,                           /* bytes of an empty argument */
+	WATCH_EVENT_ROOM = FRAME_EVENT_MAX - 1024, /* without the folder, which comes last */
 };
 
 static struct buf *watch_event_begin(struct watch *w, enum note_kind kind, const char *op,
@@ -35,7 +35,7 @@ static void watch_put_who(struct buf *event, uint64_t exec, pid_t pid)
 	event_put_number(event, NOTE_FIELD_PID, (uint64_t)pid);
 }
 
-/* At most so much of a path; how much is missing. */
+/* Puts at most `most` bytes of a path; returns how many are missing. */
 static uint64_t watch_put_cut(struct buf *event, enum note_field field, const char *path,
 			      size_t len, size_t most)
 {
@@ -46,15 +46,15 @@ static uint64_t watch_put_cut(struct buf *event, enum note_field field, const ch
 	return len - kept;
 }
 
-/* As much of a path as an event has room for; how much is missing. */
+/* Puts as much of a path as an event has room for; returns how many bytes are missing. */
 static uint64_t watch_put_path(struct buf *event, enum note_field field, const char *path,
 			       size_t len)
 {
 	return watch_put_cut(event, field, path, len, NOTE_TEXT_MAX);
 }
 
-/* Of a file event.  What did not happen need not be whole: names that nobody has to make cost who
- * asks for them nothing, and the record much. */
+/* Puts a path of a file event.  If nothing happened, it need not be whole: a program can ask for
+ * invented names at no cost, but they take much room in the record. */
 static uint64_t watch_put_file(struct buf *event, bool refused, enum note_field field,
 			       const char *path, size_t len)
 {
@@ -69,7 +69,7 @@ static void watch_put_verdict(struct buf *event, bool refused, bool failed)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* For the comparison with the disk at the end. */
+/* Notes the paths for the comparison with the disk at the end. */
 static void watch_touch(struct watch *w, enum watch_touch touch)
 {
 	const struct watch_call *c = &w->call;
@@ -106,7 +106,7 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 		touched_add(t, path, TOUCHED_META);
 		if (to.len)
 			touched_add(t, to, TOUCHED_MADE);
-		/* What is written by the new name is by the old one, too. */
+		/* Who writes by the new name writes the old one too. */
 		if (to.len)
 			touched_linked(t, to, path);
 		break;
@@ -141,7 +141,8 @@ int watch_event_vain(struct watch *w)
 	return r;
 }
 
-/* An event about a path, up to who did it.  1: it was the same again, and is counted. */
+/* Begins an event about a path, up to who did it.  1: it is a repeat, and was counted.  Or
+ * -errno. */
 static int watch_begin_file(struct watch *w, const struct watch_process *p,
 			    const struct watch_file *f, struct span path, struct span to,
 			    struct buf **ret_event)
@@ -263,8 +264,8 @@ int watch_event_repeats(void *context, const struct watch_fold_entry *e)
 
 /* --- processes ------------------------------------------------------------------------ */
 
-/* As much of the arguments as there is room for: whole ones, and the beginning of the one that does
- * not fit.  The bytes of the rest. */
+/* Puts as many arguments as there is room for: whole ones, and the beginning of the first that does
+ * not fit.  Returns how many bytes are missing. */
 static uint64_t watch_put_argv(struct buf *event, const struct buf *argv, size_t room)
 {
 	uint64_t cut = 0;
@@ -276,7 +277,7 @@ static uint64_t watch_put_argv(struct buf *event, const struct buf *argv, size_t
 	for (const char *at = argv->ptr; at < end;) {
 		size_t len = strnlen(at, (size_t)(end - at));
 		struct span word = {(const uint8_t *)at, len};
-		/* A comma, and the end of the list. */
+		/* Room for a comma, and for the end of the list. */
 		size_t used = event->len + 2, left = used < room ? room - used : 0;
 
 		word.len = cut ? 0 : frame_value_fits(word, left);
@@ -314,13 +315,13 @@ static int watch_write_exec(struct watch *w, const struct watch_process *p, cons
 }
 
 /*
- * What a program was told of that it cannot have: arguments that are paths of files outside which
- * the box does not show.  Not every way to ask for a file is watched (a folder that is listed, what
- * lies beneath an open one, what a compiler looks for): whoever has to name it to a program is
- * seen here.  That it was named is all that is known, and `named` says no more.
+ * Which withheld files a program was told of: arguments that are paths of files outside which the
+ * box does not show.  We do not watch every way to ask for a file (a folder that is listed, what is
+ * beneath an open one, what a compiler looks for); but a command that names the file to a program
+ * is seen here.  All we know is that it was named, and `named` says no more.
  */
 
-/* "--file=PATH" too. */
+/* The path in an argument; "--file=PATH" too. */
 static const char *watch_named_path(const char *argument)
 {
 	const char *value = argument[0] == '-' ? strchr(argument, '=') : NULL;
@@ -338,7 +339,7 @@ static bool watch_named_is_withheld(struct watch *w, const char *path)
 
 static int watch_named(struct watch *w, const struct watch_process *p, const struct watch_exec *x)
 {
-	const char *cwd = buf_str(&x->cwd); /* "": it is not known */
+	const char *cwd = buf_str(&x->cwd); /* "": not known */
 	const char *at = buf_str(&x->argv);
 	const char *end = at + x->argv.len;
 	size_t found = 0;
@@ -400,7 +401,7 @@ int watch_event_ran(struct watch *w, struct watch_process *p)
 	watch_process_mark(p, look.stack, &st);
 	struct buf *event = watch_event_begin(w, NOTE_PROCESS, "ran", "kernel");
 
-	n = n > 0 ? n : 0; /* without a name */
+	n = n > 0 ? n : 0; /* it has no name */
 	watch_put_who(event, p->exec, p->pid);
 	(void)watch_put_path(event, NOTE_FIELD_PATH, path, (size_t)n);
 	event_put_number(event, NOTE_FIELD_DEVICE, st.st_dev);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that are certain to fail, by what stands at their paths and by what they ask for.  The
- * kernel tells nobody outside what came of a call.  So such a call is answered here, as the kernel
- * would answer it: then it has not happened, whatever changes a moment later.  Nothing is kept for
- * it, and what the user does there meanwhile is not taken for the session's.
+ * Calls that are certain to fail, because of what is at their paths and what they ask for.  The
+ * kernel tells nobody outside how a call ended.  So we answer such a call here, as the kernel
+ * would: then it has not happened, whatever changes a moment later.  We keep nothing for it, and do
+ * not take what the user does there meanwhile for the session's.
  *
  * What is not certain goes on: rights to a file, what a filesystem can do, what is busy.
  */
@@ -20,14 +20,14 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 
-/* What stands at a path of the box. */
+/* What is at a path of the box. */
 struct fails_thing {
 	int error; /* 0: it is there; -ENOENT, -ENOTDIR: it is not; else nobody knows */
 	struct stat st;
 	uint64_t mount;
 };
 
-/* mounted: its mount is asked for, too. */
+/* mounted: look up its mount, too. */
 static struct fails_thing fails_look(struct watch *w, const char *path, bool mounted)
 {
 	_cleanup_fd_ int fd = watch_open_path(w, path);
@@ -41,7 +41,7 @@ static struct fails_thing fails_look(struct watch *w, const char *path, bool mou
 	return t;
 }
 
-/* The same by its name in a folder that is open. */
+/* The same by its name in an open folder. */
 static struct fails_thing fails_look_in(int folder, const char *name)
 {
 	struct fails_thing t = {.error = 0};
@@ -71,11 +71,11 @@ static struct fails_thing fails_look_above(struct watch *w, const char *path, ch
 	return t;
 }
 
-/* How a name ends, behind the folder that it is in. */
+/* How a name ends, after its folder. */
 enum fails_end {
 	FAILS_END_NAME,
-	FAILS_END_SLASH, /* a folder is meant */
-	FAILS_END_DOT,   /* or "/" */
+	FAILS_END_SLASH, /* it means a folder */
+	FAILS_END_DOT,   /* also for "/" */
 	FAILS_END_DOTS,
 };
 
@@ -89,10 +89,10 @@ static enum fails_end fails_end(const char *raw)
 }
 
 /*
- * The way to a name, gone as the kernel goes it, with its links and dots: the error that it ends
- * in; 0: it can be gone, or nobody knows.  `room` is to work in.  A link on the way may lead to
- * /proc/self, which is nothing for us: what is not there behind a link is not believed.
- * *ret_folder: where the way ends; -1: nobody knows.
+ * Goes the way to a name as the kernel does, with its links and dots: the error that it ends in; 0:
+ * none, or nobody knows.  `room` is to work in.  A link on the way may lead to /proc/self, which is
+ * nothing for us: so we do not believe that something behind a link is missing.  *ret_folder: the
+ * folder at the end, opened; -1: nobody knows.
  */
 static int fails_way(struct watch *w, const char *raw, char *room, int *ret_folder)
 {
@@ -116,8 +116,8 @@ static int fails_way(struct watch *w, const char *raw, char *room, int *ret_fold
 	return last != WATCH_REAL_NO_LAST && end - last > NAME_MAX ? ENAMETOOLONG : 0;
 }
 
-/* The name that the path has in the folder where its way ends; NULL: it has none, or a link leads
- * from there to another. */
+/* The name that the path has in that folder; NULL: it has none, or a link leads from there to
+ * another. */
 static const char *fails_name(const struct watch_call *c)
 {
 	size_t end, last = watch_real_last(c->raw, &end);
@@ -130,7 +130,7 @@ static const char *fails_name(const struct watch_call *c)
 		       : NULL;
 }
 
-/* Something is in a folder; false: nothing is, or nobody knows. */
+/* Whether something is in a folder; false also when nobody knows. */
 static bool fails_is_full(struct watch *w, const char *path)
 {
 	_cleanup_fd_ int at = watch_open_path(w, path);
@@ -140,13 +140,13 @@ static bool fails_is_full(struct watch *w, const char *path)
 
 /* --- one path ------------------------------------------------------------------------- */
 
-/* What is there is no file that could be opened so. */
+/* The error of an open, when what is there cannot be opened so; 0: none is certain. */
 static int fails_open(const struct watch_call *c, const struct fails_thing *t)
 {
 	if (c->flags & O_DIRECTORY)
 		return S_ISDIR(t->st.st_mode) ? EISDIR : ENOTDIR;
 	if (S_ISLNK(t->st.st_mode))
-		return ELOOP; /* one that is followed is not found here */
+		return ELOOP; /* we get here only if it is not to be followed */
 	return S_ISDIR(t->st.st_mode) ? EISDIR : 0;
 }
 
@@ -179,7 +179,8 @@ static int fails_unlink(enum fails_end end, const struct fails_thing *t)
 	return end == FAILS_END_SLASH ? ENOTDIR : 0;
 }
 
-/* Something new: nothing may stand there, and only a folder is named with a slash. */
+/* The error of a call that makes something: nothing may be there, and only a folder may have a
+ * slash. */
 static int fails_make(const char *raw, const struct fails_thing *t, const struct fails_thing *above,
 		      bool folder)
 {
@@ -192,8 +193,8 @@ static int fails_make(const char *raw, const struct fails_thing *t, const struct
 	return end == FAILS_END_SLASH && !folder && fails_is_nothing(t) ? ENOENT : 0;
 }
 
-/* folder: where the way to it ends, or -1.  From there one look tells what a path from the root
- * would be gone once more for, and the folder above it is that one. */
+/* The error of a call with one path.  folder: the one at the end of the way, or -1.  From there one
+ * look is enough, without going the way from the root again, and the folder above is that one. */
 static int fails_one(struct watch *w, const struct profile_watched *what,
 		     const struct watch_file *f, int folder)
 {
@@ -225,14 +226,14 @@ static int fails_one(struct watch *w, const struct profile_watched *what,
 	return what->seen == PROFILE_SEEN_TRUNCATE ? fails_truncate(&t) : 0;
 }
 
-/* --- two ------------------------------------------------------------------------------ */
+/* --- two paths ------------------------------------------------------------------------ */
 
 static bool fails_is_same(const struct fails_thing *a, const struct fails_thing *b)
 {
 	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
-/* Onto what is there. */
+/* The error of a rename onto something that is there. */
 static int fails_rename_over(struct watch *w, const struct fails_thing *from,
 			     const struct fails_thing *to)
 {
@@ -245,7 +246,7 @@ static int fails_rename_over(struct watch *w, const struct fails_thing *from,
 	return onto && fails_is_full(w, w->call.to) ? ENOTEMPTY : 0;
 }
 
-/* By how the two names end, and where one lies in the other. */
+/* The error by how the two names end, and because one is in the other. */
 static int fails_rename_names(const struct watch_call *c, const struct fails_thing *from,
 			      const struct fails_thing *to)
 {
@@ -342,7 +343,7 @@ int watch_fails(struct watch *w, const struct profile_watched *what, const struc
 	struct watch_call *c = &w->call;
 	bool is_open = what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW;
 
-	/* By descriptor it is the file itself, whatever its name has become. */
+	/* By a descriptor it is the file itself, whatever its name has become. */
 	if (f->touch == WATCH_TOUCH_NOT || f->refused || c->unsure || c->nameless || c->error ||
 	    c->path_len == 0 || c->raw[0] == '\0' || str_after(c->path, "/proc/") ||
 	    (is_open && (c->flags & O_PATH || (c->flags & O_TMPFILE) == O_TMPFILE)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths of a call have to be kept before it goes on. */
+/* Keeps the first versions of a call's paths before the call goes on. */
 #include "watch_parts.h"
 
 #include <fcntl.h>
@@ -24,12 +24,12 @@ static void watch_first_path(struct watch *w, struct span path, enum first_chang
 
 	if (path.len == 0 || first_keep_path(k, path, change))
 		return;
-	/* A link came into the way since it was looked at: what is behind it is not known. */
+	/* A link came into the path since we looked: we do not know what is behind it. */
 	if (k->direct)
 		k->refused = FIRST_WHY_UNREADABLE;
 }
 
-/* Something is put at `to`; not where there is nothing that it could be. */
+/* The call puts something at `to`, unless there is nothing to put there. */
 static void watch_first_moves(struct watch *w, const struct watch_file *f,
 			      const struct watch_names *names)
 {
@@ -51,7 +51,7 @@ static void watch_first_moves(struct watch *w, const struct watch_file *f,
 	first_keep_came(k, to, linked || c->flags & RENAME_NOREPLACE);
 }
 
-/* Direct: whether the box takes the name away or puts something there. */
+/* Direct: notes whether the box removes the name or puts something there. */
 static void watch_first_last(struct watch *w, const struct watch_file *f,
 			     const struct watch_names *names)
 {
@@ -87,8 +87,8 @@ static void watch_first_rename(struct watch *w, const struct watch_names *names)
 	bool exchange = c->flags & RENAME_EXCHANGE;
 	bool other = exchange && to.len && first_keep_is_folder(w->to.first, to);
 
-	/* In direct mode the folder goes on under its new name, and MOVED says so.  In review mode
-	 * it leaves its path as anything else does. */
+	/* In direct mode the folder goes on under its new name, and an entry MOVED says so.  In
+	 * review mode it leaves its path like anything else. */
 	if (!folder || !w->to.first->direct)
 		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 	if (!other || !w->to.first->direct)
@@ -99,8 +99,8 @@ static void watch_first_rename(struct watch *w, const struct watch_names *names)
 		first_keep_moved_file(w->to.first, from, to);
 }
 
-/* Who takes the owner's right to read away, by mode or by a list of rights, could write afterwards
- * what nobody can keep any more. */
+/* A program that removes the owner's right to read, by mode or by an access list, could afterwards
+ * write what nobody can keep any more: so we keep the content now. */
 static enum first_change watch_first_meta(const struct watch_call *c, enum profile_seen seen)
 {
 	bool rights =
@@ -127,7 +127,7 @@ static void watch_first_call(struct watch *w, const struct profile_watched *what
 		return;
 	case WATCH_TOUCH_MADE:
 		if (is_open && (c->flags & O_TMPFILE) == O_TMPFILE)
-			return; /* has no name */
+			return; /* it has no name */
 		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 		return;
 	case WATCH_TOUCH_GONE:
@@ -138,7 +138,7 @@ static void watch_first_call(struct watch *w, const struct profile_watched *what
 		watch_first_rename(w, names);
 		return;
 	case WATCH_TOUCH_LINKED:
-		/* What is written through the new name changes the old one. */
+		/* Who writes through the new name changes the old one. */
 		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 		watch_first_path(w, names->to, FIRST_CHANGE_CONTENT);
 		return;

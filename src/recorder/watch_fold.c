@@ -37,8 +37,9 @@ int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, st
 {
 	struct watch_fold_entry new = *what;
 
-	/* Of `to` only the length: two that differ in it alone have to share a slot.  Words stand
-	 * close together in memory, and what is done in turn must not. */
+	/* Only the length of `to`: two entries that differ in nothing else have to share a slot.
+	 * The words for `op` are close together in memory, but two that alternate must not share
+	 * one. */
 	new.hash = (keyed_hash(&f->key, path) ^ to.len ^ what->exec * 31 ^
 		    (uint64_t)(uintptr_t)what->op * 0x9e3779b97f4a7c15u) |
 		   1; /* 0: the slot is free */
@@ -64,7 +65,7 @@ int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, st
 		new.text = malloc(new.room);
 	}
 	if (!new.text) {
-		e->hash = e->room = 0; /* no memory: nothing is folded then */
+		e->hash = e->room = 0; /* no memory: then nothing is folded */
 		return 0;
 	}
 	memcpy(new.text, path.ptr, path.len);

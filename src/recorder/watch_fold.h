@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same thing done again and again is one event, and another one that says how often.  The
- * first time is written at once; repeats are counted for a second at most, or until the execution
- * ends, and then written with their count.  Nothing that was counted is lost: an entry that has
- * to make room is written first.
+ * When the same thing is done again and again, the record has one event, and another one that says
+ * how often.  We write the first time at once; we count repeats for a second at most, or until the
+ * execution ends, and then write them with their count.  Nothing that was counted is lost: an entry
+ * that has to make room is written first.
  */
 #ifndef BAWN_WATCH_FOLD_H
 #define BAWN_WATCH_FOLD_H
@@ -17,11 +17,11 @@ struct watch_fold_entry {
 	uint64_t exec;
 	pid_t pid;
 	unsigned int kind; /* enum note_kind */
-	const char *op;    /* or the name of a call; static */
+	const char *op;    /* the operation, or the name of a call; static */
 	bool refused, failed;
-	uint64_t repeats; /* since it was written */
-	bool listed;      /* in `repeating` */
-	char *text;       /* path, and behind its NUL the other one */
+	uint64_t repeats; /* since we last wrote it */
+	bool listed;      /* it is in `repeating` */
+	char *text;       /* path, and after its NUL the other path */
 	size_t path_len, to_len, room;
 };
 
@@ -38,15 +38,15 @@ struct watch_fold {
 	void *context;
 };
 
-/* In zeroed memory: most of its pages are never touched. */
+/* Call it on zeroed memory: most of its pages are never touched. */
 int watch_fold_init(struct watch_fold *f, watch_fold_fn write, void *context);
 void watch_fold_fini(struct watch_fold *f);
 
-/* 1: it is a repeat, and counted; 0: it is new, to be written now; -errno. */
+/* 1: it is a repeat, and counted.  0: it is new, and the caller writes it now.  Or -errno. */
 int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, struct span path,
 		   struct span to);
 
-/* Writes what was counted: of one execution; or of all (exec 0), which are then forgotten. */
+/* Writes what was counted: for one execution, or for all (exec 0), which it then forgets. */
 int watch_fold_flush(struct watch_fold *f, uint64_t exec);
 
 #endif

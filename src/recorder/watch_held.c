@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In direct mode, and in a repository that the user gives for writing, what git obeys and is there is
- * mounted read-only (prepare/direct.c); what is not there cannot be.  It is refused here, while who makes it waits: in a repository of the user's, which is
- * one whose .git is a mount of the plan's.  A repository that the session made itself is its own.
+ * In direct mode, and in a repository that the user grants for writing, the files that git obeys
+ * are mounted read-only (prepare/direct.c).  Those that do not exist cannot be mounted: so we
+ * refuse the call that makes one, while its caller waits.  This is about a repository of the user:
+ * one whose .git is a mount of the plan.  A repository that the session made itself is its own.
  *
  * The caller's memory may say something else when the call goes on.  So this is no boundary: what
- * came to be all the same is named at the end, as ever.
+ * was made all the same is named at the end, as ever.
  */
 #include "watch_parts.h"
 
 #include "str.h"
 
-/* Where submodules have their repositories, or one of these. */
+/* Whether it is the folder of the submodules' repositories, or one of these. */
 static bool held_is_module(const char *rest)
 {
 	const char *more = str_after(rest, "modules");
@@ -19,8 +20,8 @@ static bool held_is_module(const char *rest)
 	return more && (*more == '\0' || (*more == '/' && !strchr(more + 1, '/')));
 }
 
-/* around: or a folder that such a thing is in, with which it would come.  given: in a repository
- * that lies elsewhere, and of which nobody reviews what the box made in it. */
+/* Whether git obeys this file.  around: also for a folder that has such a file in it.  given: the
+ * repository is outside of the workspace, and nobody reviews what the box made in it. */
 static bool held_is_obeyed(const char *rest, bool around, bool given)
 {
 	static const char *const names[] = {"commondir", "config.worktree", "hooks",
@@ -44,7 +45,7 @@ static bool held_is_obeyed(const char *rest, bool around, bool given)
 	return false;
 }
 
-/* Whether the repository at path[..len] is one of the user's, and obeys what is made in it. */
+/* Whether the repository at path[..len] is one of the user's, and git obeys the path in it. */
 static bool held_is_in(const struct watch *w, const char *path, size_t len, bool around)
 {
 	char place[WATCH_PATH_MAX];
@@ -67,7 +68,7 @@ static bool held_is(const struct watch *w, const char *path, bool around)
 
 		if (held_is_in(w, path, (size_t)(rest - path) - 1, around))
 			return true;
-		/* That of a submodule, whose workspace it is. */
+		/* The repository of a submodule. */
 		rest = str_after(rest, modules);
 		for (rest = rest ? strchr(rest, '/') : NULL; rest; rest = strchr(rest + 1, '/'))
 			if (held_is_in(w, path, (size_t)(rest - path), around))

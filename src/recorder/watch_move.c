@@ -22,19 +22,18 @@
 #include <unistd.h>
 
 enum {
-	WATCH_MOVE_LISTENER = 3, /* descriptors of the child, and up to here */
+	WATCH_MOVE_LISTENER = 3, /* the child's descriptors, in this order */
 	WATCH_MOVE_ROOT,
 	WATCH_MOVE_FROM,
 	WATCH_MOVE_TO,
 	WATCH_MOVE_COUNT,
-	WATCH_MOVE_AWAY = 16, /* no descriptor of the child lies there while they are put in order
-			       */
+	WATCH_MOVE_AWAY = 16, /* above all of those numbers: free while we put them in order */
 };
 
 /* What one call asks for. */
 struct watch_move_job {
 	char from[WATCH_CALL_PATH], to[WATCH_CALL_PATH];
-	const char *from_name, *to_name; /* the last parts */
+	const char *from_name, *to_name; /* last parts */
 	int from_dir, to_dir;
 	unsigned int flags;
 };
@@ -60,7 +59,7 @@ void watch_moves_init(struct watch_moves *m, struct loop *loop, const struct pla
 
 /* --- the box's overlays --------------------------------------------------------------- */
 
-/* A target of the plan: the root of an overlay, with no link on the way. */
+/* Adds a target of the plan if it is the root of an overlay, with no link on the way. */
 static void watch_moves_add(struct watch_moves *m, const char *target)
 {
 	_cleanup_fd_ int fd = open_beneath(m->root->fd, target + 1, O_PATH | O_DIRECTORY, 0);
@@ -89,7 +88,7 @@ static void watch_moves_look(struct watch_moves *m)
 
 /* --- what is asked for ---------------------------------------------------------------- */
 
-/* Cuts the last part off; NULL: it has none that can be renamed. */
+/* Cuts the last part off and returns it; NULL: it has none that can be renamed. */
 static const char *watch_move_split(char *path, size_t len)
 {
 	while (len > 1 && path[len - 1] == '/')
@@ -116,7 +115,7 @@ static bool watch_move_read(const struct profile_watched *what, const struct not
 	return ret->from_name && ret->to_name;
 }
 
-/* A parent, in one of the overlays: its mount; 0: it is not. */
+/* Opens a parent: the number of its mount; 0: it is in none of the overlays. */
 static uint64_t watch_move_open(const struct watch_moves *m, const char *path, int *ret_fd)
 {
 	bool is_root;
@@ -155,7 +154,7 @@ static int watch_move_answer(int listener, uint64_t id, int result)
 
 /* --- the child ------------------------------------------------------------------------ */
 
-/* With the rights of who asked: it has no capabilities, whoever its user is. */
+/* Does it with the caller's rights: it has no capabilities, whoever its user is. */
 static int watch_move_again(struct watch_moves *m, struct watch_move_job *j)
 {
 	int r = process_lose_capabilities();
@@ -177,7 +176,8 @@ static _Noreturn void watch_move_become(struct watch_moves *m, struct watch_move
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(fds); i++)
 		if (fds[i] < 0 || dup3(fds[i], WATCH_MOVE_LISTENER + (int)i, O_CLOEXEC) < 0)
 			_exit(1);
-	/* Nothing else of the recorder's: a session must end when its parts have. */
+	/* Close all else that came from the recorder: a session must end when its parts have
+	 * ended. */
 	if (close_range(WATCH_MOVE_COUNT, ~0u, 0) < 0)
 		_exit(1);
 	j->from_dir = WATCH_MOVE_FROM;
@@ -198,7 +198,8 @@ static void watch_move_end(struct watch_move *at)
 	loop_remove(m->loop, &at->handle);
 	(void)waitpid(at->pid, NULL, 0);
 	fd_close(&at->pidfd);
-	/* One that was killed has not answered; for others there is nobody any more who waits. */
+	/* A child that was killed has not answered: we do.  After another child nobody waits any
+	 * more. */
 	if (m->listener >= 0)
 		(void)notify_refuse(m->listener, at->call, EIO);
 	at->pid = 0;
@@ -238,7 +239,7 @@ static int watch_moves_fork(struct watch_moves *m, struct watch_move_job *j, uin
 	at->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (at->pidfd < 0 ||
 	    loop_add(m->loop, at->pidfd, EPOLLIN, watch_move_on_end, at, &at->handle) < 0)
-		watch_move_end(at); /* waits for it */
+		watch_move_end(at); /* waits for the child */
 	return 1;
 }
 

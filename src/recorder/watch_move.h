@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Renames of directories within an overlay of the box, done for the caller (mover.h): the call
- * does not go on, it is answered.  A caller's call is taken when
+ * Renames directories within an overlay of the box, for the caller (mover.h): the call does not go
+ * on, we answer it.  We take a call when
  *
- *	it renames a directory, and not by exchange
- *	both parents lie in one overlay that the plan mounts: the private home, or the workspace
- *	in review mode.  They are looked up in the root of the box's first process, as the kernel
- *	would for the caller (links are followed and stay inside), and held as descriptors whose
+ *	it renames a directory, and does not exchange two
+ *	both parents are in one overlay that the plan mounts: the private home, or the workspace
+ *	in review mode.  We look them up in the root of the box's first process, as the kernel
+ *	would for the caller (we follow links, and stay inside), and hold descriptors whose
  *	mount has to be that overlay
- *	the caller has this root and these mounts, and neither it nor whom it comes from has
- *	confined itself with Landlock, which would not bind us
+ *	the caller has this root and these mounts, and neither it nor an ancestor has confined
+ *	itself with Landlock, which would not bind us
  *
- * All others go on, and the kernel answers them.  What takes one call of ours is done at once; what
- * takes more, or where we have capabilities that the caller has not, is done by a child which
- * answers, so that nobody else waits.
+ * All others go on, and the kernel answers them.  If one call of ours is enough, we make it at
+ * once.  If it takes more, or if we have capabilities that the caller has not, a child does it and
+ * answers, so that no other caller waits.
  */
 #ifndef BAWN_WATCH_MOVE_H
 #define BAWN_WATCH_MOVE_H
@@ -24,9 +24,9 @@
 #include "watch_root.h"
 
 enum {
-	WATCH_MOVES_MAX = 32, /* under way; more of them answer EXDEV */
+	WATCH_MOVES_MAX = 32, /* at the same time; more answer EXDEV */
 	WATCH_MOVE_PLACES = 2,
-	WATCH_MOVE_PATIENCE_MS = 60000, /* with those under way when the box has ended */
+	WATCH_MOVE_PATIENCE_MS = 60000, /* for those that run when the box has ended */
 };
 
 struct watch_move {
@@ -34,18 +34,18 @@ struct watch_move {
 	pid_t pid; /* 0: free */
 	int pidfd;
 	struct loop_handle handle;
-	uint64_t call; /* that waits */
+	uint64_t call; /* the call that waits */
 };
 
 struct watch_moves {
 	struct loop *loop;
 	const struct plan *plan;
-	void (*forget)(void *context); /* in a child: wipes what is not for it; or NULL */
+	void (*forget)(void *context); /* called in a child: wipes what is not for it; or NULL */
 	void *context;
-	int listener; /* not ours to close */
+	int listener; /* the caller closes it */
 	bool privileged;
 	struct watch_root *root;
-	bool looked; /* for overlays */
+	bool looked; /* we have looked for overlays */
 	uint64_t mounts[WATCH_MOVE_PLACES];
 	size_t mount_count;
 	struct watch_move moves[WATCH_MOVES_MAX];
@@ -54,13 +54,13 @@ struct watch_moves {
 void watch_moves_init(struct watch_moves *m, struct loop *loop, const struct plan *plan,
 		      struct watch_root *root, void (*forget)(void *context), void *context);
 
-/* 1: it is answered, or will be; 0: it is not for us and has to go on; or -errno.  *ret_failed:
- * with this -errno it was answered; 0: it was done, or will be, or may. */
+/* 1: it is answered, or will be.  0: it is not for us and has to go on.  Or -errno.  *ret_failed:
+ * the -errno that it was answered with; 0: it was done, or may be. */
 int watch_moves_take(struct watch_moves *m, const struct watch_processes *all,
 		     const struct profile_watched *what, const struct notify_call *call,
 		     const struct watch_process *p, int *ret_failed);
 
-/* The box has ended: waits for those that are under way. */
+/* The box has ended: waits for the moves that still run. */
 void watch_moves_finish(struct watch_moves *m);
 
 #endif

@@ -21,12 +21,12 @@ static void order_sleep(void)
 }
 
 enum order_state {
-	ORDER_RUNS,  /* or would, if it had a processor */
+	ORDER_RUNS,  /* it runs, or would if it had a processor */
 	ORDER_WAITS, /* in the same call, or one that looks the same */
 	ORDER_OVER,
 };
 
-/* The call that a thread waits in: its number and arguments. */
+/* Compares the call that a thread waits in, by its number and arguments. */
 static enum order_state order_look(const struct notify_call *call)
 {
 	char text[256], *end = NULL;
@@ -45,7 +45,7 @@ static enum order_state order_look(const struct notify_call *call)
 	return ORDER_WAITS;
 }
 
-/* How long it has had a processor, nanoseconds; 0: nobody knows. */
+/* How long the thread has had a processor, nanoseconds; 0: nobody knows. */
 static uint64_t order_ran(pid_t thread)
 {
 	char text[256];
@@ -55,7 +55,7 @@ static uint64_t order_ran(pid_t thread)
 		       : 0;
 }
 
-/* Waits for one call; gone (may be NULL) tells whether it is seen to be over. */
+/* Waits for one call; gone (may be NULL) tells whether we can see that it is over. */
 static void order_wait(const struct watch_order *o, const struct watch_order_call *c,
 		       int64_t deadline, bool (*gone)(void *context), void *context)
 {
@@ -91,7 +91,7 @@ void watch_order_wait(struct watch_order *o, pid_t thread)
 {
 	int64_t deadline = order_deadline();
 
-	/* Only the last of a thread can still be on its way. */
+	/* Only the last call of a thread can still be running. */
 	for (size_t i = 0; i < WATCH_ORDER_CALLS; i++) {
 		const struct watch_order_call *c = &o->calls[i];
 		bool last = c->when && c->call.thread != thread;
@@ -105,7 +105,7 @@ void watch_order_wait(struct watch_order *o, pid_t thread)
 	*o = (struct watch_order){.asks = o->asks, .context = o->context};
 }
 
-/* What stood there. */
+/* What was there. */
 struct order_thing {
 	int root;
 	const char *path;

@@ -23,7 +23,7 @@ enum {
 
 /* --- mounts --------------------------------------------------------------------------- */
 
-/* Those that are known to keep their files here.  One that is not named is not entered. */
+/* Filesystems that keep their files here.  We do not enter one that is not in this list. */
 static const char *const watch_outside_local[] = {
 	"ext2",   "ext3",    "ext4",       "xfs",     "btrfs",    "bcachefs", "f2fs",     "zfs",
 	"jfs",    "tmpfs",   "ramfs",      "rootfs",  "devtmpfs", "overlay",  "sysfs",    "proc",
@@ -31,7 +31,7 @@ static const char *const watch_outside_local[] = {
 	"vfat",   "exfat",   "ntfs3",      "iso9660", "udf",      "erofs",    "squashfs",
 };
 
-/* A name of the table, where \040 is a blank. */
+/* Compares a name of the table, in which \040 is a blank. */
 static bool watch_outside_is_name(const char *said, size_t len, const char *place)
 {
 	for (size_t i = 0; i < len; place++) {
@@ -131,7 +131,7 @@ static void watch_outside_list(struct watch_outside_folder *f, int folder)
 		qsort(f->names, f->count, sizeof(*f->names), watch_outside_order);
 }
 
-/* The list of an open folder, as it is now; NULL: there is no memory, or it is none. */
+/* The list of an open folder, as it is now; NULL: there is no memory, or it is no folder. */
 static const struct watch_outside_folder *watch_outside_look(struct watch_outsides *o, int folder,
 							     const char *path)
 {
@@ -166,8 +166,8 @@ static const struct watch_outside_folder *watch_outside_look(struct watch_outsid
 
 struct watch_outside_walk {
 	struct watch_outsides *all;
-	int fd;                  /* where it is */
-	char at[WATCH_PATH_MAX]; /* its name; "": the root */
+	int fd;                  /* where the walk is */
+	char at[WATCH_PATH_MAX]; /* the path of that; "": the root */
 	size_t len;
 	char rest[2 * WATCH_PATH_MAX];
 	int links;
@@ -181,7 +181,7 @@ static bool watch_outside_start(struct watch_outside_walk *w)
 	return w->fd >= 0;
 }
 
-/* Into what the list has; O_DIRECTORY would have an automounter mount something. */
+/* Enters what the list has; O_DIRECTORY would make an automounter mount something. */
 static bool watch_outside_enter(struct watch_outside_walk *w, const char *part)
 {
 	int fd = open_within(w->fd, part, O_PATH | O_NOFOLLOW);
@@ -195,7 +195,8 @@ static bool watch_outside_enter(struct watch_outside_walk *w, const char *part)
 	return true;
 }
 
-/* A link's words come before what is left; they are of this machine, as all that is walked. */
+/* Puts the text of a link before what is left; the text is of this machine, like all that we
+ * walk. */
 static bool watch_outside_follow(struct watch_outside_walk *w, const char *part)
 {
 	char says[WATCH_PATH_MAX], whole[2 * WATCH_PATH_MAX], clean[WATCH_PATH_MAX];
@@ -206,14 +207,14 @@ static bool watch_outside_follow(struct watch_outside_walk *w, const char *part)
 	says[n] = '\0';
 	int put = snprintf(whole, sizeof(whole), "%s/%s", says, w->rest);
 
-	/* What does not lead up goes on from here. */
+	/* A text that does not lead up goes on from here. */
 	if (says[0] != '/' && !strstr(says, "..") && put >= 0 && (size_t)put < sizeof(whole) &&
 	    watch_path_join("/", whole, clean, sizeof(clean)) > 0) {
 		memcpy(w->rest, clean, strlen(clean) + 1);
 		return true;
 	}
-	/* By its letters: where a link is on the way to another with dots, it may lead elsewhere,
-	 * and then it is an event too many or too few. */
+	/* We clean by the letters: if a link with dots leads through another link, the result may
+	 * be wrong, and then there is an event too many or too few. */
 	if (put < 0 || (size_t)put >= sizeof(whole) ||
 	    watch_path_join(w->len ? w->at : "/", whole, clean, sizeof(clean)) == 0)
 		return false;
@@ -233,7 +234,7 @@ static bool watch_outside_append(struct watch_outside_walk *w, const char *part)
 	return true;
 }
 
-/* What a folder has by this name: its type, DT_UNKNOWN; or -1: nothing, -2: it is not known. */
+/* What a folder has by this name: its type or DT_UNKNOWN; -1: nothing; -2: we do not know. */
 static int watch_outside_has(const struct watch_outside_walk *w, const char *part)
 {
 	const struct watch_outside_folder *f =
@@ -249,8 +250,8 @@ static int watch_outside_has(const struct watch_outside_walk *w, const char *par
 		return found->type;
 	if (!f || !f->partly)
 		return f ? -1 : -2;
-	/* A folder that may be searched and not listed: the plan's own names are still none that
-	 * the box chose. */
+	/* A folder that can be searched and not listed: here we may use the plan's own names,
+	 * because the box did not choose them. */
 	int n = snprintf(whole, sizeof(whole), "%s/%s", w->at, part);
 
 	return n > 0 && (size_t)n < sizeof(whole) && str_path_beneath(w->all->home, whole)
@@ -258,7 +259,7 @@ static int watch_outside_has(const struct watch_outside_walk *w, const char *par
 		       : -2;
 }
 
-/* One part; THERE: it goes on. */
+/* Walks one part; THERE: go on. */
 static enum watch_outside watch_outside_step(struct watch_outside_walk *w, const char *part,
 					     bool last)
 {

@@ -57,8 +57,8 @@ static bool watch_is_beneath(const char *path, size_t len, const char *dir, size
 	       (path[dir_len] == '/' || path[dir_len] == '\0');
 }
 
-/* Of those that the path lies beneath the deepest, of two at one place the later; what hides
- * counts first of all.  *ret_above: something is mounted further down. */
+/* The deepest mount that the path is in, of two at one place the later; but one that hides wins.
+ * *ret_above: something is mounted further down. */
 static const struct watch_mount *watch_map_over(const struct watch_map *m, const char *path,
 						bool *ret_above)
 {
@@ -124,7 +124,7 @@ bool watch_map_is_mount(const struct watch_map *m, const char *path)
 	return false;
 }
 
-/* Where it is in the workspace, for what is in a snapshot of it; else the path itself. */
+/* The path in the workspace of something in a snapshot of it; else the path itself. */
 static const char *watch_map_in_workspace(const struct watch_map *m, const char *path, char *room,
 					  size_t size)
 {
@@ -149,7 +149,7 @@ bool watch_map_is_marked(const struct watch_map *m, const char *path)
 	return false;
 }
 
-/* Appends the components of path to what is there. */
+/* Appends the parts of path to what is there. */
 static size_t watch_path_add(const char *path, char *into, size_t len, size_t size)
 {
 	while (*path) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands at a path of the box, and what the box can have of it. */
+/* What is at a path of the box, and what the box can have of it. */
 #include "watch_parts.h"
 
 #include "fd.h"
@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-/* Whether it lies outside, or may: beneath what belongs to a server nobody looks. */
+/* Whether it is outside, or may be: we do not look into what belongs to a server. */
 static bool watch_is_outside(struct watch *w, const char *path)
 {
 	char name[WATCH_PATH_MAX];

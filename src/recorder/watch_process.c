@@ -18,10 +18,10 @@ enum {
 	WATCH_STAT_PARENT = 4,
 	WATCH_STAT_FLAGS = 9,
 	WATCH_STAT_START = 22,
-	WATCH_STAT_CODE = 26, /* 1 where we may not know it */
+	WATCH_STAT_CODE = 26, /* 1 if we may not know it */
 	WATCH_STAT_STACK = 28,
 	WATCH_STAT_STATUS = 52,
-	WATCH_PF_FORKNOEXEC = 0x40, /* of the flags, since long before 5.10 */
+	WATCH_PF_FORKNOEXEC = 0x40, /* one of the flags, since long before 5.10 */
 	WATCH_PROC_PATH = 64,
 };
 
@@ -147,11 +147,11 @@ bool watch_is_adrift(const char *says, int fd)
 		return false;
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, wanted, &st) < 0)
 		return true;
-	/* Without mounts of its own the box has our root, which may be any folder. */
+	/* Without its own mounts the box has our root, which may be any folder. */
 	if (statx(AT_FDCWD, "/", 0, wanted, &own) == 0 && watch_is_same(&own, &st))
 		return false;
-	/* A true root is that of a mount, and there is nothing above it.  Where a mount's place
-	 * itself is adrift, no way leads up. */
+	/* A true root is that of a mount, and nothing is above it.  If a mount's own place is
+	 * adrift, no way leads up. */
 	if (!(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
 		return true;
 	_cleanup_fd_ int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -205,7 +205,7 @@ int watch_process_look(const struct watch_process *p, struct watch_look *ret)
 	if (r < 0)
 		return r;
 	if (stat[2] != p->start)
-		return -ESRCH; /* another that got its number */
+		return -ESRCH; /* another process, which got its number */
 	ret->ended = stat[0] == 'Z' || stat[0] == 'X';
 	ret->forked = (stat[1] & WATCH_PF_FORKNOEXEC) != 0;
 	ret->loading = !ret->ended && stat[3] == 0;
@@ -230,13 +230,13 @@ void watch_process_asks(const struct watch_process *p, struct watch_exec *x)
 		x->was.device = st.st_dev;
 		x->was.inode = st.st_ino;
 	}
-	/* It stays the memory that the process has now: when nobody has that any more, nothing can
-	 * be read of it. */
+	/* This stays the memory that the process has now: when no process has it any more, reads
+	 * give nothing. */
 	watch_proc_path(p->pid, "mem", path);
 	x->memory = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The memory that it had is gone. */
+/* Whether the memory that it had is gone. */
 static bool watch_memory_is_gone(int memory)
 {
 	char byte;
@@ -253,13 +253,13 @@ int watch_process_has_execed(const struct watch_process *p)
 
 	if (r < 0)
 		return r;
-	/* Its stack begins elsewhere in the end: what is forked from it would not be known. */
+	/* Its stack will begin elsewhere in the end: its forks would not have its mark. */
 	if (look.loading)
 		return 0;
 	if (x->forked)
 		return !look.forked;
 	if (look.ended)
-		return -ESRCH; /* the same either way */
+		return -ESRCH; /* it looks the same either way */
 	if (look.stack && look.stack != x->was.stack)
 		return 1;
 	if (watch_process_stat(p, "exe", &st) == 0 &&
@@ -281,8 +281,8 @@ void watch_process_mark(struct watch_process *p, uint64_t stack, const struct st
 
 /* --- ends ----------------------------------------------------------------------------- */
 
-/* As wait(2); -1: nobody knows any more.  A zombie says it in /proc, one that is gone to those who
- * hold its pidfd. */
+/* The status as in wait(2); -1: nobody knows any more. /proc tells that of a zombie; when it is
+ * gone, its pidfd does. */
 static int watch_status(const struct watch_process *p)
 {
 	static const int wanted[] = {WATCH_STAT_STATE, WATCH_STAT_START, WATCH_STAT_STATUS};
@@ -339,14 +339,14 @@ int watch_processes_sweep(struct watch_processes *all)
 	return r;
 }
 
-/* The leader of a thread's group, by its status. */
+/* The leader of a thread's group, from its status; -1: unknown. */
 static pid_t watch_leader(pid_t thread)
 {
 	char text[512];
 
 	if (watch_proc_read(thread, "status", text, sizeof(text)) < 0)
 		return -1;
-	/* A newline in the name is written as \n there. */
+	/* The kernel writes a newline in the name as \n. */
 	const char *line = strstr(text, "\nTgid:");
 
 	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : -1;
@@ -355,8 +355,8 @@ static pid_t watch_leader(pid_t thread)
 static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int depth);
 
 /*
- * What a process confines itself to is its children's as well.  One whose parent is gone, or is
- * the box's own, may be anybody's: once somebody did, it counts as confined.
+ * Children inherit what a process confines itself to.  If the parent is gone, or is the box's init,
+ * the process may come from any other: then it counts as confined once any process is.
  */
 static bool watch_inherit_confined(struct watch_processes *all, pid_t parent)
 {
@@ -404,11 +404,11 @@ static uint64_t watch_inherit(struct watch_process *p, pid_t parent, int depth)
 		return above->exec;
 	uint64_t exec = watch_find_mark(p);
 
-	/* The parent's is not known by a mark: it is the best that can be said. */
+	/* No mark tells it: the parent's execution is our best answer. */
 	return exec == 0 && above ? above->exec : exec;
 }
 
-/* Its end will be told, where there is a descriptor left for that. */
+/* Lets the loop tell us its end, if there is a descriptor left for that. */
 static void watch_process_hold(struct watch_process *p, int pidfd)
 {
 	struct watch_processes *all = p->all;
@@ -421,7 +421,7 @@ static void watch_process_hold(struct watch_process *p, int pidfd)
 	all->missed += p->pidfd < 0;
 }
 
-/* A process is seen for the first time. */
+/* Adds a process that we see for the first time; NULL: it is gone, or there is no room. */
 static struct watch_process *watch_process_new(struct watch_processes *all, pid_t pid, int pidfd,
 					       int depth)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	WATCH_REAL_LINKS = 40, /* that the kernel follows */
+	WATCH_REAL_LINKS = 40, /* how many the kernel follows */
 	WATCH_REAL_NUMBER = 24,
 };
 
@@ -36,8 +36,8 @@ size_t watch_real_last(const char *raw, size_t *ret_end)
 	return n == 0 || dots ? WATCH_REAL_NO_LAST : at;
 }
 
-/* -ELOOP: a link is on the way; else its letters are its name, or the call will fail.  What is not
- * there is looked for from the left: there was no link before the part that is missing. */
+/* -ELOOP: a link is on the way.  Else its letters are its name, or the call will fail.  The kernel
+ * looks from the left: there was no link before a part that is missing. */
 static int watch_real_plain(int root, char *raw, bool follow)
 {
 	size_t end, last = watch_real_last(raw, &end);
@@ -68,7 +68,7 @@ size_t watch_real_name(int fd, char *into, size_t size)
 	return watch_is_adrift(into, fd) ? 0 : (size_t)n;
 }
 
-/* As the kernel finds it, which it cannot where /proc is on the way. */
+/* Lets the kernel find it, which works unless /proc is on the way.  0 or -errno. */
 static int watch_real_by_kernel(int root, char *raw, bool follow, char into[WATCH_CALL_PATH])
 {
 	size_t end, last = watch_real_last(raw, &end), n;
@@ -98,15 +98,15 @@ static int watch_real_by_kernel(int root, char *raw, bool follow, char into[WATC
 	return 0;
 }
 
-/* The same beneath a folder that is taken for the root (RESOLVE_IN_ROOT); links of /proc lead
- * nowhere then. */
+/* The same beneath a folder that the call uses as its root (RESOLVE_IN_ROOT); then links of /proc
+ * lead nowhere. */
 static int watch_real_beneath(int folder, char *raw, bool follow, char into[WATCH_CALL_PATH])
 {
 	int r = watch_real_by_kernel(folder, raw, follow, into);
 
 	if (r != -ENOENT || !follow)
 		return r;
-	/* What is not there yet may be made, but not through a link that leads nowhere. */
+	/* A file that is not there may be made, but not through a link that leads nowhere. */
 	_cleanup_fd_ int own = open_in_root(folder, raw, O_PATH | O_NOFOLLOW);
 
 	return own >= 0 ? -ENOENT : watch_real_by_kernel(folder, raw, false, into);
@@ -118,14 +118,14 @@ struct watch_walk {
 	bool missing; /* a folder on the way is not there */
 	int root;
 	pid_t thread;
-	char at[WATCH_CALL_PATH]; /* where it is: a name without links; "" is the root */
+	char at[WATCH_CALL_PATH]; /* where it is: a name without links; "": the root */
 	size_t len;
 	char rest[2 * WATCH_CALL_PATH]; /* what is still to go */
-	char part[NAME_MAX + 1];        /* the next of it */
+	char part[NAME_MAX + 1];        /* the next part of it */
 	int links;
 };
 
-/* The next part of the way; false: there is none. */
+/* Takes the next part; false: there is none. */
 static bool watch_walk_next(struct watch_walk *w, bool *ret_last)
 {
 	char *at = w->rest + strspn(w->rest, "/");
@@ -188,7 +188,7 @@ static bool watch_walk_numbers(pid_t thread, char process[WATCH_REAL_NUMBER],
 	return true;
 }
 
-/* In /proc itself: what is the caller's own.  False: it cannot be known. */
+/* In /proc itself, turns "self" into the caller's own.  False: we cannot know it. */
 static bool watch_walk_self(struct watch_walk *w)
 {
 	char process[WATCH_REAL_NUMBER], own[WATCH_REAL_NUMBER];
@@ -211,7 +211,7 @@ static bool watch_walk_is_there(const struct watch_walk *w, const char *path)
 	return fd >= 0;
 }
 
-/* A link of /proc/PID: it is the file itself, and says its name.  Returns what is known of it. */
+/* A link of /proc/PID: it is the file itself, and says its name.  Returns what we know of it. */
 static enum watch_real watch_walk_jump(struct watch_walk *w, char *says, size_t n)
 {
 	size_t gone = strlen(PROCESS_GONE);
@@ -229,7 +229,7 @@ static enum watch_real watch_walk_jump(struct watch_walk *w, char *says, size_t 
 	return removed ? WATCH_REAL_REMOVED : WATCH_REAL_NAME;
 }
 
-/* As watch_is_adrift, of a link of /proc/PID where the walk is. */
+/* The same as watch_is_adrift, for the link of /proc/PID where the walk is. */
 static bool watch_walk_is_adrift(const struct watch_walk *w, const char *says)
 {
 	if (!watch_may_be_adrift(says))
@@ -239,7 +239,7 @@ static bool watch_walk_is_adrift(const struct watch_walk *w, const char *says)
 	return watch_is_adrift(says, fd);
 }
 
-/* A link: its words come before what is left. */
+/* Puts the text of a link before what is left. */
 static bool watch_walk_follow(struct watch_walk *w, const char *says, size_t n)
 {
 	size_t left = strlen(w->rest);
@@ -256,7 +256,7 @@ static bool watch_walk_follow(struct watch_walk *w, const char *says, size_t n)
 	return true;
 }
 
-/* One part.  NAME: it goes on; all else is the end. */
+/* Walks one part.  NAME: go on; all else is the end. */
 static enum watch_real watch_walk_step(struct watch_walk *w, bool last, bool follow)
 {
 	char says[WATCH_PATH_MAX];
@@ -278,7 +278,7 @@ static enum watch_real watch_walk_step(struct watch_walk *w, bool last, bool fol
 		return WATCH_REAL_NAME;
 	_cleanup_fd_ int fd = open_in_root_plain(w->root, w->at, O_PATH | O_NOFOLLOW);
 
-	/* What is not there yet can only be made by its last name. */
+	/* A file that is not there can only be made by the last name. */
 	w->missing = fd == -ENOENT && !last;
 	if (fd < 0)
 		return fd == -ENOENT && last ? WATCH_REAL_NAME : WATCH_REAL_UNKNOWN;
@@ -323,8 +323,8 @@ enum watch_real watch_real_find(int root, pid_t thread, char *raw, bool follow,
 	if (r == -ENOENT)
 		*ret_missing = true;
 
-	/* Dots can lead out of a folder that is gone, whose name is not what it was.  What is too
-	 * long at once, or changes all the time, may have a link on the way. */
+	/* Dots can lead out of a folder that is gone, whose name has changed.  A path that is too
+	 * long for one call, or changes all the time, may have a link on the way. */
 	if (r != -ELOOP && r != -ENAMETOOLONG && r != -EAGAIN)
 		return r == 0 || !strstr(raw, PROCESS_GONE "/") ? WATCH_REAL_PLAIN
 								: WATCH_REAL_UNKNOWN;
@@ -359,8 +359,8 @@ static bool watch_real_follows(const struct profile_watched *what, const struct 
 	}
 }
 
-/* Of a name that ends in a slash the folder is meant that a link leads to, whatever the call says;
- * but where a name is made, removed or renamed, that is the link's own. */
+/* A name that ends in a slash means the folder that a link leads to, whatever the call says; but a
+ * call that makes, removes or renames the name means the link itself. */
 static bool watch_real_means_folder(const struct profile_watched *what, const char *raw)
 {
 	size_t len = strlen(raw);
@@ -381,7 +381,7 @@ static bool watch_real_means_folder(const struct profile_watched *what, const ch
 	}
 }
 
-/* A part that is longer than any file's name can be. */
+/* Whether a part is longer than any file's name can be. */
 static bool watch_real_has_long_part(const char *raw)
 {
 	for (const char *at = raw; *at; at += *at == '/') {
@@ -394,7 +394,7 @@ static bool watch_real_has_long_part(const char *raw)
 	return false;
 }
 
-/* One of the two paths.  True: it has become another. */
+/* Finds one of the two paths.  True: it became another. */
 static bool watch_real_put(int root, pid_t thread, char *raw, bool follow, char *path, size_t *len,
 			   struct watch_call *c)
 {
@@ -431,7 +431,7 @@ static bool watch_real_put(int root, pid_t thread, char *raw, bool follow, char 
 	return true;
 }
 
-/* Of openat2 with a root of its own. */
+/* For openat2 with its own root. */
 static void watch_real_rooted(const struct profile_watched *what, const struct notify_call *call,
 			      struct watch_call *c)
 {
@@ -469,7 +469,7 @@ void watch_real_call(int root, const struct profile_watched *what, const struct 
 	if (watch_real_put(root, call->thread, c->raw, follow, c->path, &c->path_len, c))
 		c->said_len = len;
 	if (c->flags & O_CREAT)
-		c->missing = false; /* it is made */
+		c->missing = false; /* the call makes it */
 	if (what->seen != PROFILE_SEEN_SYMLINK)
 		(void)watch_real_put(root, call->thread, c->raw_to, false, c->to, &c->to_len, c);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The link is read, not followed: for who follows it the kernel makes a file each time. */
+/* We read the link and do not follow it: else the kernel would make a file each time. */
 bool watch_root_mounts(pid_t pid, char into[WATCH_ROOT_MOUNTS])
 {
 	char path[64];

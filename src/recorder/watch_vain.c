@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-/* Who comes when all shares are given has the last one, with all others that do. */
+/* The share of an execution.  When all shares are given, the rest get the last one together. */
 static struct watch_vain *watch_vain_of(struct watch_vains *v, uint64_t exec)
 {
 	for (size_t i = 0; i < v->count; i++)
@@ -20,7 +20,7 @@ static struct watch_vain *watch_vain_of(struct watch_vains *v, uint64_t exec)
 	return new;
 }
 
-/* Takes the event's bytes from its program's share; false: there is not so much left. */
+/* Takes the event's bytes from its program's share; false: there is not enough left. */
 static bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes)
 {
 	struct watch_vain *of = watch_vain_of(v, exec);
@@ -31,7 +31,7 @@ static bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes)
 	return true;
 }
 
-/* One that is not written. */
+/* Counts an event that is not written. */
 static void watch_vain_count(struct watch_vains *v, uint64_t exec)
 {
 	watch_vain_of(v, exec)->left++;
@@ -44,7 +44,8 @@ static bool watch_vain_is_no_name(int error)
 	return error == -ENOENT || error == -ENOTDIR || error == -ENAMETOOLONG;
 }
 
-/* Outside, where it may have names without end through links: *path becomes its own. */
+/* Whether it exists outside.  Through links it may have any number of names: *path becomes its
+ * own. */
 static bool watch_vain_is_outside(struct watch *w, char *path, size_t *len)
 {
 	struct watch_call *c = &w->call;
@@ -64,7 +65,7 @@ static bool watch_vain_is_outside(struct watch *w, char *path, size_t *len)
 	return true;
 }
 
-/* For certain, as long as it is looked at. */
+/* Whether nothing is there, for certain, at this moment. */
 static bool watch_vain_is_nothing(struct watch *w, char *path, size_t *len)
 {
 	_cleanup_fd_ int own = watch_open_path(w, path);
@@ -72,7 +73,7 @@ static bool watch_vain_is_nothing(struct watch *w, char *path, size_t *len)
 	return watch_vain_is_no_name(own) && !watch_vain_is_outside(w, path, len);
 }
 
-/* What the kernel says to who would make something there. */
+/* What the kernel answers to a call that would make something there. */
 static int watch_vain_error(const struct watch_call *c, const struct watch_file *f)
 {
 	bool makes = f->touch != WATCH_TOUCH_NOT && f->touch != WATCH_TOUCH_GONE &&
@@ -104,7 +105,8 @@ int watch_vain_judge(struct watch *w, const struct watch_process *p, struct watc
 		*ret_counted = true;
 		return error;
 	}
-	/* Of two names one may still be any: what stands there is named by itself. */
+	/* One of two names may still be an invented one: the name that exists gets the event
+	 * alone. */
 	if (f->touch == WATCH_TOUCH_SYMLINKED)
 		error = EEXIST;
 	else if (c->to_len == 0 || !watch_vain_is_nothing(w, c->to, &c->to_len))

@@ -5,7 +5,7 @@
 
 enum {
 	WISHES_MAX = 256,
-	WISHES_NAMES = 4096, /* executions that are remembered, by their number */
+	WISHES_NAMES = 4096, /* executions that we remember, by their number */
 	WISHES_PROGRAM = 32,
 	WISHES_TEXT = 256,
 };

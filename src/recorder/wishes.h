@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which programs wanted what the box was refused: hosts, files and system calls, for the end of the
- * session.  The record has each of these events with its time; here they are added up by program,
- * so that nobody has to read the record to know who asked.
+ * session.  The record has each of these events with its time; here we add them up by program, so
+ * that nobody has to read the record to know who asked.
  *
- * A program is called by the last part of the path that it was executed by, which is the box's own
- * word.  What finds no place any more is counted.
+ * We call a program by the last part of the path that it was executed by, which the box itself
+ * chose.  When there is no place left, we only count.
  */
 #ifndef BAWN_WISHES_H
 #define BAWN_WISHES_H
@@ -15,19 +15,19 @@
 
 struct wishes;
 
-struct wishes *wishes_new(void); /* NULL: no memory; all below take that for "nobody asks" */
+struct wishes *wishes_new(void); /* NULL: no memory; all below then do nothing */
 void wishes_free(struct wishes *t);
 
-/* The execution is this program. */
+/* Notes the program of an execution. */
 void wishes_name(struct wishes *t, uint64_t exec, struct span path);
 
-/* The execution (0: nobody knows which) was refused it. */
+/* Notes that the execution (0: nobody knows which) was refused it. */
 void wishes_add(struct wishes *t, enum message_wanted what, uint64_t exec, struct span name);
 
-/* It is there already, whoever wanted it. */
+/* Whether it is there already, whoever wanted it. */
 bool wishes_has(const struct wishes *t, enum message_wanted what, struct span name);
 
-/* One event for each program and thing, as MESSAGE_EVENT_WANTED has it. */
+/* Tells one event for each program and thing, as in MESSAGE_EVENT_WANTED. */
 void wishes_tell(const struct wishes *t,
 		 void (*tell)(void *context, const struct message_event *event), void *context);
 

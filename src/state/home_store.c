@@ -15,7 +15,7 @@
 
 #define STORE_RESERVE "reserve"
 
-/* Makes the directories of path that are missing; links on the way are the user's own. */
+/* Makes the missing directories of path.  It follows links on the way: they are the user's own. */
 static int store_make_path(const char *path, struct arena *arena)
 {
 	char *part = arena_str(arena, path);
@@ -37,8 +37,8 @@ static int store_make_path(const char *path, struct arena *arena)
 }
 
 /*
- * In a sticky folder of root's (/tmp, /dev/shm) nobody else moves what is ours.  Root is who owns
- * "/": in a container with a user namespace it may be somebody without a number.
+ * In a sticky folder of root (/tmp, /dev/shm) no other user can move what is ours.  Root is the
+ * owner of "/": in a container with a user namespace that may be a user without a number.
  */
 static bool store_is_shared(const struct stat *folder)
 {
@@ -47,7 +47,8 @@ static bool store_is_shared(const struct stat *folder)
 	return folder->st_mode & S_ISVTX && stat("/", &top) == 0 && folder->st_uid == top.st_uid;
 }
 
-/* Nothing is made in a folder of somebody else: HOME may be another's, as under sudo. */
+/* Refuses to make the state directory in a folder of another user: HOME may be wrong, as under
+ * sudo. */
 static int store_check_parent(const struct host *h, struct arena *arena, struct error *e)
 {
 	char *path = arena_str(arena, h->state_dir);
@@ -71,7 +72,6 @@ static int store_check_parent(const struct host *h, struct arena *arena, struct 
 	return 0;
 }
 
-/* The state directory, the user's own and nobody else's to write. */
 int home_store_state(const struct host *h, bool create, struct arena *arena, struct error *e)
 {
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -84,7 +84,7 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 		if (r < 0)
 			return r;
 		r = store_make_path(h->state_dir, arena);
-		/* Somebody may have been quicker to make a part of it. */
+		/* Another process may have made a part of it in the meantime. */
 		if (r == 0 && store_check_parent(h, arena, e) < 0)
 			return e->code;
 		if (r < 0) {
@@ -108,7 +108,7 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 		error_next(e, "chown it to yourself and chmod go-w it, or set XDG_STATE_HOME.");
 		return r;
 	}
-	/* Who can write the folder above can exchange this one. */
+	/* Whoever can write the folder above can replace this one. */
 	char above[PATH_MAX];
 
 	(void)snprintf(above, sizeof(above), "%s", h->state_dir);
@@ -122,7 +122,7 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 	return TAKE_FD(fd);
 }
 
-/* As much as there is room for; without it nothing else is in the way. */
+/* Reserves as much as there is room for.  A session runs without the reserve too. */
 static void store_reserve(int state)
 {
 	_cleanup_fd_ int fd = open_file(state, STORE_RESERVE, O_WRONLY | O_CREAT, 0600);
@@ -210,7 +210,7 @@ static int store_open(struct host *h, bool create, struct arena *arena, struct l
 int home_store_open(struct host *h, bool create, struct arena *arena, struct layers *ret_layers,
 		    struct host_object *ret_store, struct error *e)
 {
-	/* The modes are ours to say; the user's own mask is for the command. */
+	/* We choose the modes ourselves; the user's umask is for the command. */
 	mode_t mask = umask(077);
 	int r = store_open(h, create, arena, ret_layers, ret_store, e);
 

@@ -58,7 +58,7 @@ static int prune_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Whether a session of this name stays, and so its record. */
+/* Whether the session of this name stays, and so its record. */
 static bool prune_is_held(const struct prune_list *l, const char *name)
 {
 	char key[LAYERS_NAME_MAX + 1];
@@ -68,9 +68,10 @@ static bool prune_is_held(const struct prune_list *l, const char *name)
 	       bsearch(key, l->held, l->held_count, sizeof(l->held[0]), prune_order);
 }
 
-/* --- what undo keeps ---------------------------------------------------------------------- */
+/* --- what is kept for undo ---------------------------------------------------------------- */
 
-/* From the oldest on, to the first that stays: none is left behind that follows from one that went. */
+/* Lists all applies; or removes from the oldest on and stops at the first that stays, so that those
+ * that stay have no gap. */
 static int prune_applies(struct prune *p)
 {
 	_cleanup_fd_ int journal = layers_journal(p->layers, false);
@@ -101,7 +102,7 @@ static int prune_direct(struct prune *p, const struct layers_session *s)
 {
 	int64_t end = layers_session_end(p->layers, s) / PRUNE_NS;
 
-	/* Of one that was killed nobody knows the end: it stays. */
+	/* Nobody knows when a killed session ended: it stays. */
 	if (end == 0 || (p->remove && end >= p->before))
 		return p->remove ? 0 : prune_hold(p->list, s->name);
 	if (p->remove) {
@@ -140,7 +141,7 @@ static bool prune_is_free(const struct prune *p, const struct layers_snapshot *s
 	       layers_session_read(p->layers, s->session, &session, &ignored) == -ENOENT;
 }
 
-/* Who else names a layer. */
+/* Whether something else names a layer. */
 struct prune_named {
 	const struct prune *prune;
 	const struct layers_snapshot *own;
@@ -157,7 +158,7 @@ static int prune_named_session(void *context, const struct layers_session *s)
 	return 0;
 }
 
-/* Of snapshots that all go, a layer is counted with the newest. */
+/* When several snapshots go, the newest of them counts the layers that they share. */
 static int prune_named_snapshot(void *context, const struct layers_snapshot *s)
 {
 	struct prune_named *n = context;
@@ -218,7 +219,7 @@ static int prune_on_workspace(void *context, const struct layers *l)
 		r = layers_each_snapshot(l, prune_on_snapshot, p, p->e);
 	if (r == 0)
 		r = prune_applies(p);
-	/* What is gone is named by nobody now, and goes. */
+	/* No session or snapshot names the layers of what is gone: layers_collect removes them. */
 	if (r == 0 && p->remove)
 		r = layers_collect(l, p->e);
 	return r < 0 && p->e->code == 0 ? error_sys(p->e, r, "looking through %s", l->path) : r;

@@ -17,7 +17,8 @@
 
 enum { RECORD_FOLDER_TRIES = 100 };
 
-/* In the folder `state`, which is at state_dir: the user's alone. */
+/* Opens RECORD_FOLDER in the folder `state` (its path is state_dir).  Only the user may have
+ * access.  The descriptor, or -errno. */
 static int record_folder_in(int state, const char *state_dir, bool create, struct error *e)
 {
 	if (create && mkdirat(state, RECORD_FOLDER, 0700) < 0 && errno != EEXIST)
@@ -49,7 +50,8 @@ int record_folder_open(const struct host *h, bool create, struct arena *arena, s
 	return state < 0 ? state : record_folder_in(state, h->state_dir, create, e);
 }
 
-/* Locked before it has its name: whoever finds it finds that somebody is at work on it. */
+/* Makes a new folder and locks it before it gets its final name: whoever finds it by that name sees
+ * that somebody works on it.  The descriptor, or -errno. */
 static int record_folder_locked(int all, char name[RECORD_FOLDER_NAME_MAX + 1])
 {
 	(void)snprintf(name, RECORD_FOLDER_NAME_MAX + 1, ".new-%ld-%ld", (long)getpid(),
@@ -88,7 +90,8 @@ static int record_folder_own(int all, const char *session, char *ret_name)
 			r = -ENAMETOOLONG;
 		else
 			r = renameat2(all, made, all, ret_name, RENAME_NOREPLACE) < 0 ? -errno : 0;
-		/* A filesystem without that: an empty folder gives its place to another one. */
+		/* A filesystem without RENAME_NOREPLACE: make an empty folder, which a plain rename
+		 * replaces. */
 		if (r == -EINVAL)
 			r = mkdirat(all, ret_name, 0700) < 0 ||
 					    renameat(all, made, all, ret_name) < 0

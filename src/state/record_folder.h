@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder that a session's record is written to, made before it starts:
+ * The folder for the record of a session, made before the session starts:
  *
  *	STATE/record/20261115-084532-calm-otter
  *
- * when it began (UTC) and its name; with -2, -3... where that is taken.  0700, and out of every
- * box's sight, as all of STATE.  What is in it is the recorder's (src/recorder/recorder.h).
+ * This is the time of the start (UTC) and the session's name; -2, -3... follow when that name is
+ * taken.  Its mode is 0700, and no box sees it, like all of STATE. src/recorder/recorder.h says
+ * what the recorder writes in it.
  */
 #ifndef BAWN_RECORD_FOLDER_H
 #define BAWN_RECORD_FOLDER_H
@@ -18,19 +19,20 @@ enum { RECORD_FOLDER_NAME_MAX = 64 };
 struct record_folder {
 	int all, own;                          /* -1: not made */
 	const char *session;                   /* its name */
-	char name[RECORD_FOLDER_NAME_MAX + 1]; /* the folder's, in `all` */
+	char name[RECORD_FOLDER_NAME_MAX + 1]; /* the folder's name in `all` */
 };
 
 #define RECORD_FOLDER_INIT ((struct record_folder){.all = -1, .own = -1})
 
-/* The folder of all records, for reading, so that it can be synced; -ENOENT when it is not there
- * and may not be made. */
+/* Opens the folder of all records for reading, so that it can be synced: the descriptor, or
+ * -errno.  -ENOENT: it does not exist, and create is false. */
 int record_folder_open(const struct host *h, bool create, struct arena *arena, struct error *e);
 
 int record_folder_make(const char *state_dir, const char *session, struct record_folder *ret,
 		       struct error *e);
-/* Writes down, beside the record of a session that has ended, how many files and commits it left
- * changed, in words: `bawn sessions --all` and `bawn show` say it.  It is no part of what is sealed. */
+/* Writes beside the record of an ended session, in words, how many files and commits the session
+ * changed: `bawn sessions --all` and `bawn show` print it.  The seal of the record does not cover
+ * it. */
 #define RECORD_FOLDER_CHANGED "changed"
 int record_folder_say_changed(const char *state_dir, const char *name, struct span words);
 void record_folder_fini(struct record_folder *f);

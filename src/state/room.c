@@ -14,7 +14,7 @@
 enum { ROOM_DEPTH_MAX = 128, ROOM_LOOK = 256 };
 
 struct room_walk {
-	int64_t until; /* nanoseconds; 0: to the end */
+	int64_t until; /* nanoseconds; 0: no limit */
 	uint64_t bytes, looked;
 	bool more;
 };
@@ -26,7 +26,8 @@ static bool room_is_late(struct room_walk *w)
 	return w->more;
 }
 
-/* Takes the folder.  A file of several names is counted in parts, so that it comes to one. */
+/* Closes the folder.  A file with several names adds a share of its size at each name, so that it
+ * counts once in all. */
 static void room_walk(struct room_walk *w, int folder, int depth)
 {
 	_cleanup_dir_ DIR *dir = dir_read(folder, NULL);

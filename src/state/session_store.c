@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 enum {
-	STORE_TRIES = 64,   /* of names */
-	STORE_BACKLOG = 64, /* who connects waits no longer than the keeper's next turn */
+	STORE_TRIES = 64,   /* names that are tried */
+	STORE_BACKLOG = 64, /* a client waits no longer than until the keeper accepts */
 	STORE_CONNECT_SECONDS = 2,
 	STORE_LOCK_TRIES = 200,
 	STORE_LOCK_MS = 10,
 	STORE_LOCK_PATIENCE_MS = STORE_LOCK_TRIES * STORE_LOCK_MS,
-	STORE_TIDY_MAX = 32, /* entries looked at by a start, which must be quick */
+	STORE_TIDY_MAX = 32, /* entries that a start looks at: it must be quick */
 };
 
-/* Easy to say, to type and to tell apart. */
+/* Words that are easy to say, to type and to tell apart. */
 static const char *const store_first[] = {
 	"able",   "airy",  "amber",  "apt",   "bold",   "brave",  "brief",  "bright", "brisk",
 	"calm",   "civil", "clear",  "cosy",  "crisp",  "deft",   "dry",    "eager",  "early",
@@ -59,7 +59,7 @@ struct session_places session_places_of(const struct host *h)
 
 /* --- the folder above ----------------------------------------------------------------- */
 
-/* A folder that is the user's alone: owned, and nobody else may write it. */
+/* 0 when the folder is the user's and nobody else may write it, else -errno. */
 static int store_check_own(int fd)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static int store_child(int dir, const char *name, bool create)
 	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* $XDG_RUNTIME_DIR/bawn, or STATE/run; which: 0 or 1. */
+/* Opens $XDG_RUNTIME_DIR/bawn (which: 0) or STATE/run (which: 1): the descriptor, or -errno. */
 static int store_open_above(const struct session_places *p, int which, bool create)
 {
 	const char *path = which == 0 ? p->runtime : p->state;
@@ -105,7 +105,7 @@ static void store_wait(void)
 	(void)nanosleep(&moment, NULL);
 }
 
-/* Held for a moment by everybody who makes or removes. */
+/* Locks the folder above.  Whoever makes or removes a folder holds this lock for a moment. */
 static int store_lock_above(int above)
 {
 	for (int i = 0; i < STORE_LOCK_TRIES; i++) {
@@ -126,7 +126,7 @@ static void store_remove(int above, int folder, const char *name)
 	(void)unlinkat(above, name, AT_REMOVEDIR);
 }
 
-/* 1: it lives; 0: it did not, and what it left is gone; or -errno. */
+/* 1: the session lives.  0: it does not, and its folder is removed.  Or -errno. */
 static int store_look(int above, const char *name)
 {
 	_cleanup_fd_ int folder = open_beneath(above, name, O_RDONLY | O_DIRECTORY, 0);
@@ -140,7 +140,7 @@ static int store_look(int above, const char *name)
 	return errno == EWOULDBLOCK ? 1 : -errno;
 }
 
-/* A path of the control socket that fits into an address, however long the folder's is. */
+/* The address of the control socket, by a path that is short however long the folder's path is. */
 static void store_address(int folder, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -163,7 +163,7 @@ static int store_listen(int folder)
 static int store_connect(int folder)
 {
 	struct sockaddr_un address;
-	/* So long we wait for a place among those who wait for the keeper. */
+	/* How long we wait for a place in the keeper's queue. */
 	const struct timeval patience = {.tv_sec = STORE_CONNECT_SECONDS};
 	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
@@ -193,7 +193,8 @@ int session_store_connect(const struct session_places *places, const char *name)
 
 /* --- all of them ---------------------------------------------------------------------- */
 
-/* Looks at up to `most` of the sessions in a folder; above is locked. */
+/* Looks at up to `most` entries of the folder, which the caller has locked.  Removes dead
+ * sessions. */
 static int store_scan(int above, size_t most, int (*found)(void *context, const char *name),
 		      void *context)
 {
@@ -217,7 +218,8 @@ int session_store_each(const struct session_places *places,
 	for (int which = 0; which < 2; which++) {
 		_cleanup_fd_ int above = store_open_above(places, which, false);
 
-		/* What is not there, or not the user's alone, has no session of his. */
+		/* No session can be there: the folder does not exist, or is not the user's
+		 * alone. */
 		if (above < 0)
 			continue;
 		int r = store_lock_above(above);
@@ -253,7 +255,7 @@ static bool store_is_taken(int other, const char *name)
 	return other >= 0 && fstatat(other, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* The folder, locked, in above, which is locked too. */
+/* Makes a folder and locks it: the descriptor, or -errno.  The caller has locked `above`. */
 static int store_make_folder(int above, int other, const struct session_name *name, char *ret_name)
 {
 	for (int i = 0; i < STORE_TRIES; i++) {
@@ -311,7 +313,7 @@ static int store_make_in(int above, int other, const struct session_name *name,
 	return r < 0 ? r : 0;
 }
 
-/* In the first of the two folders that takes it. */
+/* Makes the session in the first of the two folders in which that works. */
 static int store_make_anywhere(const struct session_places *places, const struct session_name *name,
 			       struct session_store *s)
 {
@@ -330,12 +332,13 @@ int session_store_make(const struct session_places *places, const struct session
 		       struct session_store *ret_store, struct error *e)
 {
 	struct session_store s = SESSION_STORE_INIT;
-	/* The modes are ours to say; the user's own mask is for the command. */
+	/* We choose the modes ourselves; the user's umask is for the command. */
 	mode_t mask = umask(077);
 	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + STORE_LOCK_PATIENCE_MS;
 	int r;
 
-	/* Where a client was killed its keeper has the name for a moment longer than the layers. */
+	/* When a client was killed, its keeper keeps the name for a moment longer than the
+	 * layers. */
 	while ((r = store_make_anywhere(places, name, &s)) == -EBUSY && name->wanted &&
 	       clock_ms(CLOCK_BOOTTIME) < deadline)
 		store_wait();
