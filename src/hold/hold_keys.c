@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What git's settings do.  Two lists: those that run something or lead somewhere, with the command
- * that would; and those that are known to do neither.  A setting on neither list counts as one
- * that runs something: git learns new ones with every version, and so do its extensions.
+ * What git's settings do.  Two lists: those that run something or lead somewhere, each with the
+ * command that would do it; and those that are known to do neither.  A setting on neither list
+ * counts as one that runs something: every version of git adds some, and so do its extensions.
  *
  * A row is "section.key", or "section.*.key" for one with a subsection; a key of "*" is any.
  */
@@ -92,7 +92,7 @@ static const struct hold_key_row hold_keys_run[] = {
 	{"lfs", true, "*", "git lfs would obey it"},
 };
 
-/* By the exact key, or all of a section whose other keys are above. */
+/* Exact keys, or all keys of a section whose other keys are above. */
 static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "repositoryformatversion", NULL},
 	{"core", false, "ignorecase", NULL},
@@ -201,7 +201,8 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	"git gc, which many commands start, would remove commits that only logs and stashes have"
 #define HOLD_HIDES "git status would not say all that has changed"
 
-/* Those that can lose or hide work, or lead somewhere, unless they say one of what stands there. */
+/* Settings that can lose or hide work, or lead somewhere, unless their value is one of the harmless
+ * words. */
 static const struct {
 	struct hold_key_row row;
 	const char *harmless;
@@ -266,7 +267,7 @@ static const struct hold_key_row *hold_key_find(const struct git_config *g,
 	return NULL;
 }
 
-/* An address or a remote's name that is no more: no helper, no option, nothing unseen. */
+/* The value is a plain address or name of a remote: no helper, no option, no control characters. */
 static bool hold_key_is_plain(const char *value)
 {
 	if (*value == '-' || strstr(value, "::"))
@@ -277,7 +278,7 @@ static bool hold_key_is_plain(const char *value)
 	return true;
 }
 
-/* What is fetched goes to the branches of the remote, and is not taken for the user's own. */
+/* git puts what it fetches among the remote's branches, not among the user's own. */
 static bool hold_key_is_afar(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -285,7 +286,7 @@ static bool hold_key_is_afar(const char *value)
 	return !colon || str_after(colon + 1, "refs/remotes/");
 }
 
-/* One of the words that stand there with a bar between. */
+/* The value is one of the words, which have a bar between them. */
 static bool hold_key_is_among(const char *value, const char *words)
 {
 	size_t len = strlen(value);
