@@ -15,8 +15,7 @@ struct hold_noted; /* a path that was noted, so that it is named once only: hold
 struct hold_words {
 	char list[HOLD_WORDS_LIST];
 	size_t at, count;
-	struct hold_noted *
-		*noted; /* by their sums; NULL: the caller does not ask, or no path was noted */
+	struct hold_noted **noted; /* by their sums; NULL: not asked for, or none was noted */
 };
 
 void hold_words_note(struct hold_words *w, const char *path);
@@ -26,11 +25,9 @@ struct hold_news {
 	struct brought *items; /* what is held of it; in the arena of the changes */
 	size_t count;
 	struct hold_words flagged, hidden;
-	struct hold_words
-		gone; /* it does not have these files any more, and they stay in the tree */
-	bool last;    /* we look at what git would take: the tip, or the index */
-	struct git_name
-		told; /* for an index: the tree of the branch, with which the index is compared */
+	struct hold_words gone; /* files that it no longer has, and that stay in the tree */
+	bool last;              /* we look at what git would take: the tip, or the index */
+	struct git_name told;   /* for an index: the branch's tree, to compare with */
 	struct git_name commit; /* the commit that we look at; at the end the tip */
 	bool is_tree;           /* it is not a commit, but a tree that a ref names */
 	bool checked_out;       /* its files are the files of the tree */
@@ -56,8 +53,7 @@ struct hold_pack {
 enum {
 	HOLD_REF_FEW = 64,
 	HOLD_REF_PLACES = 1 << 13,
-	HOLD_REF_MAX =
-		1 << 14, /* most new or moved refs of a repository; more than these are held */
+	HOLD_REF_MAX = 1 << 14, /* most new or moved refs of a repository; others are held */
 };
 
 struct hold_repo {
@@ -71,8 +67,7 @@ struct hold_repo {
 	struct git_refs before, after;
 	struct git_walk walk;
 	struct hold_ref *refs;
-	struct hold_ref *
-		*by_name; /* HOLD_REF_PLACES buckets, once there are many refs; else NULL */
+	struct hold_ref **by_name; /* HOLD_REF_PLACES buckets if there are many; else NULL */
 	size_t ref_count;
 	struct hold_ref *many; /* one ref that stands for all beyond HOLD_REF_MAX */
 	bool refs_asked;       /* all moved refs were judged */

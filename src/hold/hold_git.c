@@ -76,9 +76,8 @@ struct hold_settings {
 		const char *name, *value, *by;
 		enum hold_key key;
 	} items[HOLD_SETTINGS_COUNT];
-	size_t count,
-		branches; /* how many there are, and how many of them say where a branch leads */
-	const char *bad;  /* why the text cannot be read; NULL: it can */
+	size_t count, branches; /* branches: how many of them say where a branch leads */
+	const char *bad;        /* why the text cannot be read; NULL: it can */
 };
 
 static void hold_settings_free(struct hold_settings **s)

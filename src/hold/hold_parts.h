@@ -256,9 +256,8 @@ struct hold_judge {
 	const char *unread; /* why we do not know all that the user's files name; NULL: we do */
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
-	size_t name_count,
-		word_count;       /* how many paths are kept, and how many of the other kinds */
-	struct hold_tools *tools; /* hold_tools.c makes it at the first question */
+	size_t name_count, word_count;         /* paths that are kept, and names of other kinds */
+	struct hold_tools *tools;              /* hold_tools.c makes it at the first question */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* sums of the names for which there was no room */
 	struct hold_repo *repos;
 	/* hold_module.c: where submodules have their repositories.  Made at the first question. */
@@ -268,8 +267,8 @@ struct hold_judge {
 			    struct hold_news *n);
 	struct hold_linked *linked; /* hold_linked.c; NULL: there is no node_modules */
 	const char *ignored;        /* the folder that was named last: hold_ignored.c */
-	const char *
-		made; /* the folder that was looked for last, and whether it is new: hold_ignored.c */
+	/* hold_ignored.c: the folder that was looked for last, and whether it is new. */
+	const char *made;
 	bool made_new;
 	bool ignored_before; /* patterns are read as before the session */
 	const char **froms;  /* old names of renamed files, sorted: hold_commits.c */
@@ -572,10 +571,9 @@ struct hold_naming {
 	enum hold_words_of of;
 	const char *const *files; /* whose words we follow; NULL: the rule's own files */
 	/* By their keys, or by the word before them.  Each list ends in NULL. */
-	const char *const *keys; /* keys of words that count; NULL: all words do */
-	const char *const
-		*settings; /* keys that name more settings files: these are held and read, too */
-	const char *const *folders; /* keys that name a folder: all in it is held */
+	const char *const *keys;     /* keys of words that count; NULL: all words do */
+	const char *const *settings; /* keys that name more settings: held, and read, too */
+	const char *const *folders;  /* keys that name a folder: all in it is held */
 };
 
 /* Follows what words of a command or a script name, from the folder `dir`.  `dir` is a path in the
