@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What `bawn diff` and `bawn diff --between` begin with: the changes of a session, read and judged;
- * and how their parts put words, a few at a time.
- */
+/* What `bawn diff` and `bawn diff --between` begin with: they read and judge the changes of a
+ * session; and how their parts put words, a few at a time. */
 #include "diff_parts.h"
 
 #include "fd.h"
