@@ -6,10 +6,10 @@
  *	gitdirs		folders that git takes for a repository by what is in them (HEAD, objects,
  *			refs), whatever they are called: in the final tree, and before.  What a
  *			commit brings can be the part that was missing
- *	places		paths, with all beneath them, that the settings and links of the user's own
- *			tree make a rule's
- *	names		paths that hooks, and such files as .envrc and agents' settings, name
- *			(hold_names.c).  They run what is there as much as a hook does
+ *	places		paths, with all beneath them, that belong to a rule because of the settings
+ *			and links of the user's own tree
+ *	names		paths that hooks, and files such as .envrc and agents' settings, name
+ *			(hold_names.c).  These run what is there as a hook does
  *
  * We read places and names from the tree as it was before: settings that the agent wrote are held
  * themselves, and make no places or names.

@@ -7,16 +7,16 @@
  * A virtual environment of Python and a folder node_modules are each one thing: a tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
- *	venv		a folder with pyvenv.cfg and bin, or with a name of one (made.h): held, by one
- *			change that stands for it (pyvenv.cfg, where that is new), and told what is
- *			rare in it.  Only what such
- *			a folder has by itself belongs to it, and nothing that is held for another
- *			reason does: a file pyvenv.cfg makes no other folder one thing.  It may lie in
- *			node_modules.  A link that leads into it goes with it, and so does what was
- *			moved out of it.  What a commit brings beneath one is held there.
- *	node_modules	flagged by one line.  There only what really runs counts (hold_whole_most):
+ *	venv		a folder with pyvenv.cfg and bin, or with the name of one (made.h).  It is
+ *			held, by one change that stands for it (pyvenv.cfg, if that is new), and the
+ *			reason names what is rare in it.  Only files that such a folder always has
+ *			belong to it, and nothing that is held for another reason does: a file
+ *			pyvenv.cfg does not make one thing of another folder.  It may be in
+ *			node_modules.  A link that leads into it waits with it, and so does what was
+ *			moved out of it.  What a commit brings into one is held at its own path
+ *	node_modules	flagged by one line.  In it only what really runs counts (hold_whole_most):
  *			install scripts, programs in .bin, git's own files, what your files name.
- *			Where something of it is held, all the rest waits for that.
+ *			If something in it is held, all the rest waits for that
  *
  * The rules python-venv and node-modules say which level the whole has.
  */

@@ -207,7 +207,6 @@ static bool choice_judge_mode(struct choice *x)
 	return theirs == was || now == was || theirs == now;
 }
 
-/* What the session departed from, where its content was kept: a descriptor, or -errno. */
 int choice_open_origin(const struct choices *c, const struct choice *x)
 {
 	struct first_entry entry;

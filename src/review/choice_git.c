@@ -2,26 +2,26 @@
 /*
  * git's own files, if both sides changed them.
  *
- *	objects		only ever come: what the session removed or rewrote of those that are
- *			there stays as it is, and `git gc` of the user's tidies up
+ *	objects		only ever come.  What the session removed or rewrote of those that are there
+ *			stays as it is; the user's `git gc` removes what nobody needs
  *	a ref		that both moved stays the user's, and the session's value lands beside it,
- *			as the branch bawn/SESSION: `git merge` puts the two together, we do not.
- *			Without a free name (choice_refs.c) it stays pending.  Who moved it is
- *			told by what it says on the three sides, not by the file that it is in
- *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked
- *			out, is in conflict: together they say what the user works on
- *	logs		only grow: one that lost lines, or may have, stays
- *	packed-refs	in conflict, or with a ref in it that both moved, stays; what the session
- *			has in it lands as loose refs
+ *			as the branch bawn/SESSION.  The user merges the two by `git merge`; we do
+ *			not.  Without a free name (choice_refs.c) the session's value stays pending.
+ *			The ref's values on the three sides show who moved it, not its files
+ *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked out,
+ *			is in conflict: together they say what the user works on
+ *	logs		only grow: a log that lost lines, or may have lost some, stays the user's
+ *	packed-refs	stays the user's if it is in conflict, or if both moved a ref in it; what
+ *			the session has in it lands as loose refs
  *
- *	a branch	that another worktree of the user's has checked out stays, and the
- *			session's lands beside it; none goes that a HEAD will name, here or there,
- *			and no HEAD comes that would name none
- *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
- *			what they are about.  Of one within, which the session removed while the
- *			user worked in it, they stay with its .git
- *	in the middle	of a merge, a rebase and the like that the user began after the session did:
- *			HEAD, index, the branch that it is about and git's notes on it stay
+ *	a branch	that another worktree of the user has checked out stays, and the session's
+ *			lands beside it.  No branch goes that a HEAD will name, in the repository or
+ *			in a worktree, and no HEAD lands that would name a missing branch
+ *	a worktree	outside the workspace: its HEAD, index and similar files stay, because the
+ *			session cannot see the files that they are about.  If the session removed a
+ *			worktree inside while the user worked in it, these stay with its .git
+ *	a merge,	or a rebase or similar that the user began after the session did: HEAD,
+ *			index, the branch that it is about and git's notes about it stay
  *
  * We never merge lines here.  A held change stays held.
  */
@@ -1043,7 +1043,9 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 
 		r = asks && !judged ? git_judge(g, NULL, busy) : 0;
 		judged = judged || asks;
-		/* Of a session with a branch of its own that one lands, and no other. */
+		/*
+		 * Of a session with a branch of its own only that branch lands, and no other ref.
+		 */
 		if (r == 0 && g->branch[0] && x->state == CHOICE_LANDS &&
 		    str_equal(item->rest, "packed-refs"))
 			r = git_unpack(g, x);

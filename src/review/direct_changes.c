@@ -96,7 +96,7 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 
 /* --- what stood there ------------------------------------------------------------------- */
 
-/* What stood at a path before the session. */
+/* What was at a path before the session. */
 struct direct_was {
 	bool there;
 	bool itself;     /* it is the same object that is there now, and nobody wrote it */

@@ -2,11 +2,11 @@
 /*
  * Which changes of a list a person reads one by one, and which we tell in a few words:
  *
- *	directories	are told by what is in them, unless nothing is
- *	git's own	objects, refs, index and logs: by commits and refs
- *	heaps		trees that a package manager or a build owns (node_modules, .venv, target), and
- *			folders that git ignored before the session: one line each
- *	renames		a file that is gone, and one that came and is much like it: one change
+ *	directories	have a line only if nothing in them has one
+ *	git's own	objects, refs, index and logs: we tell them by commits and refs
+ *	heaps		trees that a package manager or a build owns (node_modules, .venv, target),
+ *			and folders that git ignored before the session: one line each
+ *	renames		a file that is gone, and a new one that is much like it: one change
  *
  * Only ordinary changes fold; in a heap also flagged ones (we tell them by their rules), and the
  * parts of one thing that is held: that is a heap of its own, which says what it waits for.  A

@@ -3,15 +3,15 @@
  * `bawn apply`: what a session changed goes to the workspace, all of it or nothing.
  *
  *	1  nothing of the session runs: it has ended, or it is paused until we are done
- *	2  its changes are read and hashed, judged by the list of holds, and compared with what
- *	   stands in the workspace and what the session departed from (choice.h)
- *	3  they are shown; what is in conflict must be decided, what is held released by name
- *	   what lands then, with what stays, is judged once more (choice_judge.c)
+ *	2  we read and hash its changes, judge them by the list of holds, and compare them with what
+ *	   is in the workspace and what the session started from (choice.h)
+ *	3  we show them; the user must decide conflicts, and release held changes by name;
+ *	   then we judge once more what lands together with what stays (choice_judge.c)
  *	4  the user says yes, at the terminal or by --yes
- *	5  the decision goes to the record and to its disk (decision.h)
- *	6  everything is hashed again as it lands (land.h): what is not what was shown ends it
- *	7  what the session departs from is now what landed (basis.h); a session that has nothing
- *	   left, and has ended, is removed.  What was replaced is kept for `bawn undo`
+ *	5  the decision goes to the record, and to the disk (decision.h)
+ *	6  everything is hashed again while it lands (land.h): if it is not what was shown, it ends
+ *	7  the session now starts from what landed (basis.h); a session that has nothing left, and
+ *	   has ended, is removed.  What was replaced is kept for `bawn undo`
  */
 #include "choice_show.h"
 #include "decision.h"

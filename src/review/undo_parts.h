@@ -2,9 +2,9 @@
 /*
  * The parts of `bawn undo`:
  *
- *	review_undo.c	which landing or session, what of it, and doing it
- *	undo_land.c	landing what was chosen
- *	undo_show.c	telling
+ *	review_undo.c	which landing or session, what of it, and how it is done
+ *	undo_land.c	lands what was chosen
+ *	undo_show.c	the screens
  */
 #ifndef BAWN_UNDO_PARTS_H
 #define BAWN_UNDO_PARTS_H

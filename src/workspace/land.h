@@ -5,16 +5,16 @@
  * A landing is a list of steps.  Each says what is at a path now (we check that by digest, type,
  * mode) and what shall be there.  A journal, in a folder of bawn, goes with it:
  *
- *	stage	new content is copied to temporary files beside the tree (a folder
- *		`.bawn-landing-ID` at its top, on its filesystem; of what is mounted in the tree,
- *		at the top of that: land_how.at), hashed as it is copied, and
- *		synced; the journal says which steps there are, and is synced
- *	swap	each path is exchanged with its temporary file (renameat2), in an order in which
- *		directories are there before what is in them; what came out is checked to be
- *		what was expected; directories are synced
- *	commit	the journal says so, and is synced.  Before this, whoever finds the journal rolls
- *		back; after it, forward
- *	keep	what came out is moved to the journal's folder, from where `undo` lands it
+ *	stage	copies new content to temporary files beside the tree (a folder
+ *		`.bawn-landing-ID` at its top, on its filesystem; for something that is mounted in
+ *		the tree, at the top of that: land_how.at), hashes it, and syncs it; writes the
+ *		steps into the journal, and syncs that
+ *	swap	exchanges each path with its temporary file (renameat2), in an order in which
+ *		directories are there before what is in them; checks that what came out is
+ *		what was expected; syncs the directories
+ *	commit	writes that into the journal, and syncs it.  A process that finds the journal rolls
+ *		back before this, and forward after it
+ *	keep	moves what came out to the journal's folder, from where `undo` lands it
  *
  * We follow no link and leave the tree by no path: every step works in a directory that was opened
  * beneath the tree, and is held open.
