@@ -468,7 +468,7 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 		    (git_is_open(g, x) && log &&
 		     (str_equal(log, "HEAD") || str_equal(log, g->on_mine))))
 			git_keep(x, x->change->before.type == OBJECT_ABSENT
-					    ? "what it is the log of does not land by this name"
+					    ? "its ref does not land by this name"
 					    : g->stays);
 		return 0;
 	}
@@ -957,7 +957,7 @@ static int git_keep_room(struct git_repository *g)
 		struct choice *with = git_choice(g, log);
 
 		if (with && with->state == CHOICE_LANDS)
-			git_keep(with, "what it is the log of does not land by this name");
+			git_keep(with, "its ref does not land by this name");
 		r = git_put_beside(g, item->x, item->rest);
 	}
 	return r;

@@ -92,7 +92,7 @@ void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 		diff_put(d, TEXT_PLAIN, " (it ended %s)", when);
 	} else {
 		diff_when(s->began, when, sizeof(when));
-		diff_put(d, TEXT_PLAIN, " (begun %s, and cut off)", when);
+		diff_put(d, TEXT_PLAIN, " (begun %s, and cut short)", when);
 	}
 	diff_end_line(d);
 }

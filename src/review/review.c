@@ -299,11 +299,11 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 			 gone ? ", which is gone" : ", which is not this folder");
 	if (gone)
 		error_next(e,
-			   "If it was moved, say this there, or move it back. 'bawn discard "
+			   "If it was moved, run this there, or move it back. 'bawn discard "
 			   "--session %s' forgets its changes.",
 			   name);
 	else
-		error_next(e, "Say this there, or with --workspace %s.", found.workspace);
+		error_next(e, "Run this there, or with --workspace %s.", found.workspace);
 	return code;
 }
 

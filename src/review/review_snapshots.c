@@ -226,7 +226,7 @@ int review_snapshots(const struct invocation *i)
 	bool remove = i->argument_count > 0;
 
 	if (remove && i->argument_count < 2) {
-		(void)error_set(&e, -EINVAL, "which snapshot shall go?");
+		(void)error_set(&e, -EINVAL, "which snapshot shall be removed?");
 		error_next(&e,
 			   "'bawn snapshots' lists them; 'bawn snapshots rm NAME' removes one.");
 		verb_complain(&e);

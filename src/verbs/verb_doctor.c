@@ -209,7 +209,7 @@ static void doctor_helper(struct doctor *d, const char *name)
 	}
 	r = helper_version(path, version, sizeof(version));
 	if (r < 0) {
-		(void)error_sys(&e, r, "%s does not tell its version", path);
+		(void)error_sys(&e, r, "%s does not say its version", path);
 		doctor_add(d, name, DOCTOR_MISSING, again, "%s", e.text);
 	} else if (!str_equal(version, BAWN_VERSION)) {
 		doctor_add(d, name, DOCTOR_MISSING, again, "%s is of version %s, and bawn of %s",

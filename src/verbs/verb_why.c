@@ -503,7 +503,9 @@ static int why_elsewhere(const struct invocation *i)
 	if (hosts > 0) {
 		struct error e = ERROR_INIT;
 
-		(void)error_set(&e, -EINVAL, "ask about hosts, and about events or paths, apart");
+		(void)error_set(
+			&e, -EINVAL,
+			"ask about hosts in one command, and about events or paths in another");
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}

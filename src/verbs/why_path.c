@@ -207,12 +207,12 @@ static void why_look_frame(const struct plan *p, struct why_view *v)
 			v->meaning = "a folder of the box's own, with what the plan shows in it";
 		}
 	} else if (m->kind == PLAN_MOUNT_BIND) {
-		v->meaning = "of the system that the box stands on; yours is not seen";
+		v->meaning = "of the base system of the box; yours is not seen";
 	} else if (m->kind == PLAN_MOUNT_TMPFS) {
 		v->meaning = "a private folder of the box's, gone at the end; yours is not seen";
 	} else if (m->kind == PLAN_MOUNT_HIDE) {
 		v->seen = WHY_HIDDEN;
-		v->meaning = "something empty and unreadable lies over it";
+		v->meaning = "something empty and unreadable covers it";
 	}
 }
 

@@ -224,7 +224,7 @@ int layers_recover(const struct layers *l, struct land_found *ret, struct error 
 	_cleanup_fd_ int tree = open_no_links(l->workspace, O_RDONLY | O_DIRECTORY);
 
 	if (journal < 0 || tree < 0)
-		return error_sys(e, journal < 0 ? journal : tree, "cannot look after %s",
-				 l->workspace);
+		return error_sys(e, journal < 0 ? journal : tree,
+				 "cannot look for an interrupted landing in %s", l->workspace);
 	return land_recover(tree, journal, ret, e);
 }

@@ -153,7 +153,7 @@ int snapshot_push(const struct layers *l, struct stack *s, int like, struct erro
 		r = last < 0 && s->count > 0 ? last : layers_dress(l, id, s->count ? last : like);
 	if (r == 0)
 		r = stack_push(s, id);
-	return r < 0 ? error_sys(e, r, "cannot lay a new layer in %s", l->path) : 0;
+	return r < 0 ? error_sys(e, r, "cannot make a new layer in %s", l->path) : 0;
 }
 
 /* Makes the last layer of a stack an empty one, to write to: it is empty already, or a new one is
