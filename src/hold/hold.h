@@ -71,7 +71,7 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 struct hold_shown {
 	const char *name, *what, *why;
 	enum hold_level level;
-	bool read_only; /* direct mode makes it read-only, if it exists at the top of the workspace */
+	bool read_only; /* direct mode makes it read-only, if the workspace's top has it */
 };
 size_t hold_rules_count(const struct hold_rules *r);
 struct hold_shown hold_rules_at(const struct hold_rules *r, size_t i);

@@ -24,7 +24,7 @@ enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_T
 enum hold_field_kind {
 	HOLD_FIELD_SCRIPT,
 	HOLD_FIELD_RUNS,
-	HOLD_FIELD_LOADS, /* names code for a program that the user has to start: flagged, as its file is */
+	HOLD_FIELD_LOADS, /* names code for a program that the user starts: flagged */
 	HOLD_FIELD_FETCHES,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn allow` and `bawn deny`: change the rules of a session while it runs, and with `--for always`
- * also the user's policy file.
+ * `bawn allow` and `bawn deny`: change the rules of a session while it runs, and with
+ * `--for always` also the user's policy file.
  *
  * The session tells its plan; we send back the same plan with other rules.  The administrator's
  * ceiling is among the rules, so it limits these like any others.  We do not send a rule that would

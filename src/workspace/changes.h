@@ -141,7 +141,7 @@ struct change {
 	 * for itself. */
 	const char *with;
 	bool moved; /* the session moved it there, and it has its own line */
-	bool part; /* part of what lands as one thing: the change that it waits with speaks for it (hold.h) */
+	bool part;  /* part of what lands as one thing: `with` speaks for it (hold.h) */
 	/* For a part: how many bytes of the path are the thing's path; and `tells`: its `why` is
 	 * about all of it. */
 	size_t whole;
@@ -170,10 +170,10 @@ struct change {
 	struct object before, after;
 	/* git's object, which the user's gc removed since it landed or was found (settled.h). */
 	bool pruned;
-	bool edited; /* RENAMED with another content: only if one change stands for two (folding.h) */
-	bool both;   /* the user changed it, too, since; if we looked for that */
+	bool edited;    /* RENAMED with another content: stands for two (folding.h) */
+	bool both;      /* the user changed it, too, since; if we looked for that */
 	bool copied_up; /* overlayfs made the layer's file from one beneath it; it is not new */
-	bool exchanged_parent; /* the session replaced a directory above it (opaque): removals follow */
+	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
 
 /* Nobody reads these one by one: an object, a pack, a folder of them. */
@@ -185,7 +185,7 @@ struct changes {
 	size_t count;
 	uint64_t bytes; /* of all files on the side after */
 	bool moved;     /* something changed while we read: the list may not have it */
-	bool unread; /* first versions are damaged: the list may not have all that a direct session changed */
+	bool unread;    /* first versions are damaged: the list may not have all changes */
 };
 
 /*

@@ -32,7 +32,7 @@ struct copied {
 	bool shared;      /* content is shared, nothing was copied */
 };
 
-/* Both are directories, and `to` is empty.  Call it in another process (apart.h). */
+/* Both are directories, and `to` is empty.  Best called in another process (apart.h). */
 int copy_tree(int from, int to, enum copy_form form, struct copied *ret, struct error *e);
 
 /* Gives `to` the mode, times and attributes of `from`.  Both are open for reading. */

@@ -53,8 +53,8 @@ struct stack {
 };
 
 enum layers_stand {
-	LAYERS_HERE, /* in layers/ */
-	LAYERS_AFAR, /* in memory, and kept in layers/ (afar.h): overlayfs cannot use this filesystem */
+	LAYERS_HERE,    /* in layers/ */
+	LAYERS_AFAR,    /* in memory, and kept in layers/: afar.h */
 	LAYERS_NOWHERE, /* overlayfs cannot use this filesystem, and there is no other place */
 };
 

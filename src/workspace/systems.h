@@ -56,7 +56,7 @@ int systems_read(const struct systems *s, const char *name, struct system_about 
 enum system_state {
 	SYSTEM_MADE,
 	SYSTEM_BEING_MADE, /* or being removed: a process is working on it */
-	SYSTEM_UNFINISHED, /* the process that made or removed it was killed; systems_remove removes it */
+	SYSTEM_UNFINISHED, /* its maker or remover was killed; systems_remove removes it */
 	SYSTEM_UNREADABLE, /* `about` cannot be read; systems_remove removes it */
 };
 
