@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of holds, as the policy has tuned it. */
+/* The list of holds, changed by the policy. */
 #include "hold_parts.h"
 
 #include "holds.h"
@@ -13,7 +13,7 @@ _Static_assert((int)HOLD_HOLD == POLICY_HOLD_LEVELS - 1, "levels are the policy'
 
 /* --- the list ------------------------------------------------------------------------- */
 
-/* "RULE=LEVEL" */
+/* Sets the level of one rule: "RULE=LEVEL". */
 static int hold_tune(struct hold_rules *r, const char *word, struct error *e)
 {
 	char name[64];

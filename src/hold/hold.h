@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds: changes that would run something later, on the host, by a command of the user's own.
+ * Holds: changes of a session that a command of the user would later run on the host.
  *
  * The list is data (share/holds.yaml, built in; the user's own policy adds to it and takes away).
- * A rule has a name, which paths it is about (by name at any depth), what the content has to be
- * (where the name is not enough), which later command would run it, and whether it is held or only
- * flagged.  It is judged on the final tree: what stands at a path after the change, whatever it
- * was called before and whatever was renamed above it.
+ * A rule has a name; the paths that it is about (by name, at any depth); what the content must be,
+ * if the name is not enough; which later command would run the file; and whether the change is held
+ * or only flagged.  hold_judge looks at the final tree: at what is at a path after the change,
+ * whatever name it or a folder above it had before.
  */
 #ifndef BAWN_HOLD_H
 #define BAWN_HOLD_H
@@ -14,18 +14,18 @@
 #include "changes.h"
 
 enum hold_level {
-	HOLD_NOT,   /* the user took it off the list */
-	HOLD_FLAG,  /* shown */
-	HOLD_LEAVE, /* left out, and nothing waits for it: the tool that made it makes it again */
-	HOLD_HOLD,  /* kept back until released */
+	HOLD_NOT,   /* the user switched the rule off */
+	HOLD_FLAG,  /* it lands, and diff and apply point it out */
+	HOLD_LEAVE, /* it does not land, and nothing waits for it: its tool makes it again */
+	HOLD_HOLD,  /* it lands only when the user releases it */
 };
 
-#define HOLD_OWN "own" /* the rule that the policy's own paths belong to */
+#define HOLD_OWN "own" /* the name of the rule for the paths of the policy (holds.paths) */
 
-struct hold_rules; /* the built-in list and what the policy says of it */
+struct hold_rules; /* the built-in list, changed by the policy */
 
-/* `tuned`: "RULE=LEVEL" words of the policy (holds.rules), in order; `paths`: further path patterns
- * to hold (holds.paths). */
+/* `tuned`: the words "RULE=LEVEL" of the policy (holds.rules), in order; `paths`: more patterns of
+ * paths that are held (holds.paths). */
 struct hold_tuning {
 	const char *const *tuned;
 	size_t tuned_count;
@@ -36,41 +36,48 @@ struct hold_tuning {
 int hold_rules_new(const struct hold_tuning *t, struct hold_rules **ret, struct error *e);
 void hold_rules_free(struct hold_rules **r);
 
-/* Where the user's settings of git are, in the order in which git reads them; "~/" is the home. */
+/* Which files are the user's settings of git, in the order in which git reads them.  "~/" is the
+ * home. */
 struct hold_user {
 	const char *home;
-	const char *config; /* XDG_CONFIG_HOME; NULL: it is not set */
+	const char *config; /* XDG_CONFIG_HOME; NULL: not set */
 	const char *const *files;
 	size_t file_count;
 };
 
-/* How long hold_judge may look: HOLD_MS, unless this is called. */
+/* Sets how long hold_judge may take; without this call it is HOLD_MS. */
 enum { HOLD_MS = 30000 };
 void hold_rules_within(struct hold_rules *r, int64_t ms);
 
-/* When the session began, in nanoseconds since 1970. */
+/* Sets when the session began, in nanoseconds since 1970. */
 void hold_rules_since(struct hold_rules *r, int64_t began);
 
-/* Reads them, so that what they name is held as what the repository's own settings name; and what
- * they, or others of the home, lead to in the workspace is held as if it had that name. */
+/*
+ * Reads the user's settings of git.  hold_judge then holds what they name, as it holds what the
+ * repository's settings name.  It also holds what a path of the home leads to in the workspace, as
+ * if it had the path's name.
+ */
 int hold_rules_user(struct hold_rules *r, const struct hold_user *user, struct error *e);
 
-/* Sets group, rule and why of each change that a rule is about (dropped ones stay dropped), and
- * which lie in a folder that git ignores.
- * Reads files of the view, bounded in size and in time: what was not judged in time is held. */
+/*
+ * Sets group, rule and why of each change that a rule is about (dropped ones stay dropped), and
+ * marks the changes in folders that git ignores.  It reads files of the view, with limits on size
+ * and time.  It holds what it could not judge in time.
+ */
 int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c,
 	       struct error *e);
 
-/* For `bawn explain` and the man page: each rule. */
+/* One rule, as `bawn explain` and the manual page show it. */
 struct hold_shown {
 	const char *name, *what, *why;
 	enum hold_level level;
-	bool read_only; /* in direct mode, where it exists at the top of the workspace */
+	bool read_only; /* direct mode makes it read-only, if the workspace's top has it */
 };
 size_t hold_rules_count(const struct hold_rules *r);
 struct hold_shown hold_rules_at(const struct hold_rules *r, size_t i);
 
-/* Paths below the workspace that direct mode makes read-only where they exist: literal ones. */
+/* Writes at most `max` paths below the workspace that direct mode makes read-only where they exist,
+ * and returns how many.  They have no patterns. */
 size_t hold_direct_paths(const struct hold_rules *r, const char **ret, size_t max);
 
 #endif

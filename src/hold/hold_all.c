@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders of which a hook runs all that is in them: `for h in "$ROOT"/a/x?`, `run-parts a`,
- * `find a -exec sh {} \;`, os.listdir("a").
+ * Finds folders of which a hook runs all files: `for h in "$ROOT"/a/x?`, `run-parts a`, `find a
+ * -exec sh {} \;`, os.listdir("a").
  *
- * The text is cut into statements and words as a shell would do it, and none of it is run.  What
- * stands in quotes and has blanks, and what a substitution has inside, are statements as well.  A
- * word is put together from its pieces: a variable is what the text sets it to, each in turn; the
- * top of the repository, the folder of the hook and the one where it was started are "."; what
- * nobody can tell is anything.  So a word that is not wholly known names all that it could.
+ * We cut the text into statements and words as a shell would, and run none of it.  A string in
+ * quotes that has blanks, and the inside of a substitution, are statements as well.  We put a word
+ * together from its pieces.  A variable is each value that the text gives to it.  The top of the
+ * repository, the folder of the hook and the folder where it was started are ".".  A piece that
+ * nobody can know stands for anything.  So a word that is not wholly known names all that it could
+ * be.
  *
- * Such a word counts where what it stands for is run: in the place of a command, behind a program
- * that runs a file, or where it goes into a variable or a loop from which it is run.  `black src/a?`
- * runs nothing of it.
+ * Such a word counts where the file that it names is run: in the place of a command, behind a
+ * program that runs a file, or where it goes into a variable or a loop from which it is run.
+ * `black src/a?` runs none of its files.
  */
 #include "hold_parts.h"
 
@@ -20,25 +21,25 @@
 #include <stdlib.h>
 
 enum {
-	ALL_ANY = '\1',  /* a piece that nobody can tell */
-	ALL_NAME = '\2', /* a variable: its name, and ALL_END */
+	ALL_ANY = '\1',  /* a piece that nobody can know */
+	ALL_NAME = '\2', /* a variable: its name follows, then ALL_END */
 	ALL_END = '\3',
 	ALL_DEPTH = 6,
-	ALL_VALUES = 8, /* of a variable that are tried */
-	ALL_NESTED = 4, /* variables in variables */
+	ALL_VALUES = 8, /* how many values of a variable we try */
+	ALL_NESTED = 4, /* how deep variables may be in variables */
 	ALL_ASKED = 512,
-	ALL_STEPS = 1 << 26, /* more than anybody's hook takes */
+	ALL_STEPS = 1 << 26, /* more than any real hook needs */
 };
 
 struct all_word {
 	const char *text;
-	bool pipe; /* it is the sign of a pipe */
+	bool pipe; /* it is the sign of a pipe, not a word */
 };
 
 struct all_line {
-	size_t from, to; /* words */
-	size_t outer;    /* the statement that it is substituted in; itself: none */
-	bool called;     /* it stands in the brackets of a call of code */
+	size_t from, to; /* its words */
+	size_t outer;    /* the statement that it is substituted in; its own number: none */
+	bool called;     /* it is in the brackets of a call in code */
 	bool ends;       /* a subshell ends before it */
 };
 
@@ -46,7 +47,7 @@ struct all_text {
 	struct span text;
 	size_t outer;
 	unsigned int depth;
-	bool inner; /* of a substitution */
+	bool inner; /* it is the inside of a substitution */
 };
 
 struct all_value {
@@ -69,14 +70,14 @@ struct all {
 	void *context;
 };
 
-/* Programs that run a file, whatever it is called, or the words that they are given. */
+/* Programs that run a file of any name, or the words that they get as arguments. */
 static const char *const all_runners[] = {
 	"sh",      "bash",   "dash",   "ksh",       "zsh",       "fish",     "ash",
 	"busybox", "source", ".",      "eval",      "node",      "ruby",     "perl",
 	"php",     "deno",   "bun",    "tsx",       "run-parts", "parallel", "pwsh",
 	"lua",     "tclsh",  "expect", "osascript", "Rscript",   NULL,
 };
-/* Words in front of a program. */
+/* Words that may be before a program. */
 static const char *const all_wrappers[] = {
 	"exec",   "env",    "nice",   "timeout", "command", "sudo",  "time", "nohup", "then",
 	"do",     "else",   "if",     "elif",    "while",   "until", "!",    "{",     "builtin",
@@ -178,7 +179,7 @@ static bool all_is_letter(uint8_t c)
 	return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Where the bracket is closed that is open at `at`; the end of the text: nowhere. */
+/* Where the bracket that is open at `at` is closed; the end of the text: nowhere. */
 static size_t all_close(struct span text, size_t at, char open, char close)
 {
 	size_t depth = 0;
@@ -194,7 +195,7 @@ static size_t all_close(struct span text, size_t at, char open, char close)
 	return text.len;
 }
 
-/* A string that has statements of its own, without what quotes it. */
+/* Adds the inside of a quoted string as a text with statements of its own. */
 static void all_quoted(struct all *a, struct span inside, const struct all_text *t, bool escapes)
 {
 	bool blank = false;
@@ -220,7 +221,7 @@ static void all_quoted(struct all *a, struct span inside, const struct all_text 
 			     t->depth + 1, false);
 }
 
-/* What stands behind a $ at `at` goes into the word; returns where it ends. */
+/* Puts what follows the $ at `at` into the word.  Returns where it ends. */
 static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, struct buf *word)
 {
 	struct span text = t->text;
@@ -252,7 +253,7 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 	struct span name = {text.ptr + from, end - from};
 	size_t sign = behind > 1 && rest[0] == ':';
 
-	/* ${A:-x}, ${A-x}: also what it is else. */
+	/* ${A:-x}, ${A-x}: x is a value of A, too. */
 	if (behind > sign + 1 && strchr("-=+", rest[sign])) {
 		const char *other = arena_strn(&a->arena, rest + sign + 1, behind - sign - 1);
 
@@ -271,7 +272,7 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 	} else if (span_equal(name, SPAN_LITERAL("HOME"))) {
 		buf_put_char(word, '~');
 	} else {
-		/* Arguments are all one. */
+		/* All arguments are one variable, "@". */
 		bool argument = strchr("123456789@*", name.ptr[0]);
 
 		buf_put_char(word, ALL_NAME);
@@ -281,7 +282,7 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 	return close + brace;
 }
 
-/* One quotation goes into the word; returns where it ends. */
+/* Puts one quoted string into the word.  Returns where it ends. */
 static size_t all_quote(struct all *a, const struct all_text *t, size_t at, struct buf *word)
 {
 	struct span text = t->text;
@@ -340,7 +341,7 @@ static size_t all_remark(struct span text, size_t at)
 	return at;
 }
 
-/* The statements of one text. */
+/* Cuts one text into statements. */
 static void all_cut(struct all *a, struct all_text t)
 {
 	_cleanup_buf_ struct buf word = BUF_INIT(t.text.len + 64);
@@ -375,7 +376,7 @@ static void all_cut(struct all *a, struct all_text t)
 				buf_put_char(&word, (char)c);
 				at++;
 			}
-			/* What is not closed ends with the text. */
+			/* What is not closed ends where the text ends. */
 			at = at < t.text.len ? at : t.text.len;
 			continue;
 		}
@@ -430,8 +431,8 @@ static bool all_is_assignment(const char *word)
 	return len > 0 && word[len] == '=';
 }
 
-/* The program of a part of a pipe, behind what may stand in front of it; `to`: there is none.
- * *ret_led: it stands behind a sign of a list or a key. */
+/* The program in a part of a pipe, after the words that may be before it; `to`: there is none.
+ * *ret_led: a sign of a list or a key that names no command is before it. */
 static size_t all_program(const struct all *a, size_t from, size_t to, bool *ret_led)
 {
 	bool wrapped = false;
@@ -482,13 +483,13 @@ static bool all_says(const char *word, const char *name)
 	return false;
 }
 
-/* find's -exec, and xargs: what runs is the word behind it. */
+/* After find's -exec and after xargs: this word is what runs. */
 static bool all_is_given_to_run(const char *word)
 {
 	return all_is_open(word) || all_is_runner(word) || strstr(word, "{}");
 }
 
-/* What the words of a part are goes to be run: by its program, or by what reads from it. */
+/* The words of this part of a pipe are run: by its program, or by what reads from it. */
 static bool all_part_runs(struct all *a, size_t from, size_t to, unsigned int depth)
 {
 	bool led;
@@ -513,7 +514,7 @@ static bool all_part_runs(struct all *a, size_t from, size_t to, unsigned int de
 			       all_runs_variable(a, a->words[i].text, depth + 1);
 		return runs;
 	}
-	/* xargs -I{} sh: a word behind a flag that has a value. */
+	/* xargs -I{} sh: the word after a flag that has a value. */
 	for (size_t i = program; xargs && i < to; i++)
 		if (all_is_runner(a->words[i].text))
 			return true;
@@ -526,12 +527,12 @@ static bool all_part_runs(struct all *a, size_t from, size_t to, unsigned int de
 	return false;
 }
 
-/* The statement's words go to be run. */
+/* The words of the statement are run. */
 static bool all_line_runs(struct all *a, const struct all_line *l, unsigned int depth)
 {
 	bool led;
 
-	/* Of a substitution: where that stands. */
+	/* For a substitution: where the outer statement has it. */
 	for (unsigned int up = 0;
 	     l->outer < a->line_count && l != a->lines + l->outer && up < ALL_DEPTH; up++) {
 		const struct all_line *outer = a->lines + l->outer;
@@ -555,7 +556,7 @@ static bool all_line_runs(struct all *a, const struct all_line *l, unsigned int 
 		str_equal(a->words[first].text, "-") ||
 		all_has(all_declares, a->words[first].text)))
 		first++;
-	/* done < <(find a): of the loops of the text. */
+	/* done < <(find a): the loops of the text read it. */
 	if (first < l->to && str_equal(a->words[first].text, "done"))
 		return first + 1 < l->to;
 	if (first + 2 < l->to &&
@@ -579,7 +580,7 @@ static bool all_line_runs(struct all *a, const struct all_line *l, unsigned int 
 	return false;
 }
 
-/* What the variable has is run somewhere. */
+/* The value of the variable is run somewhere.  In doubt the answer is yes. */
 static bool all_runs_variable(struct all *a, const char *name, unsigned int depth)
 {
 	if (depth > ALL_DEPTH || a->asked++ > ALL_ASKED)
@@ -601,7 +602,7 @@ static bool all_runs_variable(struct all *a, const char *name, unsigned int dept
 			says = all_says(a->words[w].text, name);
 		if (!says)
 			continue;
-		/* It is not asked about itself: x=$x/a. */
+		/* Do not ask about the variable itself: x=$x/a. */
 		const char *first = a->words[l->from].text;
 		size_t len = strlen(name);
 
@@ -613,9 +614,9 @@ static bool all_runs_variable(struct all *a, const char *name, unsigned int dept
 	return false;
 }
 
-/* --- what its words stand for -------------------------------------------------------------- */
+/* --- the values of its words -------------------------------------------------------------- */
 
-/* The nth value of a variable; NULL: it has none. */
+/* The nth value of a variable, or its last when it has fewer; NULL: it has none. */
 static const char *all_value(struct all *a, const char *name, size_t len, size_t nth)
 {
 	const char *found = NULL;
@@ -631,7 +632,8 @@ static const char *all_value(struct all *a, const char *name, size_t len, size_t
 	return found;
 }
 
-/* The first variable has its nth value, and the others theirs: nth counts both. */
+/* Expands a word.  `nth` counts two things: its rest by ALL_VALUES is the value of the first
+ * variable, its quotient that of the others. */
 static void all_expand(struct all *a, const char *word, size_t nth, unsigned int depth,
 		       size_t *variables, struct buf *into) /* NOLINT(misc-no-recursion) */
 {
@@ -655,8 +657,8 @@ static void all_expand(struct all *a, const char *word, size_t nth, unsigned int
 	}
 }
 
-/* The path as a pattern: what is not known of a name is any; what is in front is a folder that
- * words are looked for in anyway.  False: nothing of it is known. */
+/* Makes a pattern of the path: what is not known of a name matches anything.  An unknown beginning
+ * is a folder where we look for words anyway.  False: nothing of it is known. */
 static bool all_pattern(char *path)
 {
 	char *to = path, *from = path;
@@ -700,7 +702,7 @@ static int all_say(struct all *a, const char *word, enum hold_all_kind kind, boo
 		bool behind = text[0] == ALL_ANY;
 		bool open = strpbrk(text + behind, "*?[{\1");
 
-		/* One variable is through, and then all are. */
+		/* With one variable all its values were tried. */
 		if (variables < 2 && nth >= ALL_VALUES)
 			break;
 		if (str_equal(text, before) && variables < 2)
@@ -710,7 +712,7 @@ static int all_say(struct all *a, const char *word, enum hold_all_kind kind, boo
 		memcpy(before, text, path.len + 1);
 		if (!all_pattern(text) || text[0] == '-')
 			continue;
-		/* A variable of which nothing is known could be all there is. */
+		/* A word that is only an unknown variable could be any file, so we skip it. */
 		if (behind && text[strspn(text, "*/")] == '\0')
 			continue;
 		r = a->found(a->context, text,
@@ -721,7 +723,7 @@ static int all_say(struct all *a, const char *word, enum hold_all_kind kind, boo
 	return r;
 }
 
-/* find a -name "*.sh": those below a. */
+/* find a -name "*.sh": the files below a. */
 static int all_say_found(struct all *a, size_t program, size_t to, bool moved)
 {
 	size_t flags = program + 1;
@@ -748,7 +750,7 @@ static int all_say_found(struct all *a, size_t program, size_t to, bool moved)
 	return r;
 }
 
-/* The words of a statement whose words are run. */
+/* Tells `found` the words of a statement whose words are run. */
 static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 {
 	int r = 0;
@@ -780,7 +782,7 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 	return r;
 }
 
-/* What stands in the place of a command. */
+/* Tells `found` what is in the place of a command. */
 static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 {
 	int r = 0;
@@ -798,7 +800,7 @@ static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 	return r;
 }
 
-/* What variables are set to, and which functions there are. */
+/* Notes the values of variables, and which functions there are. */
 static void all_note(struct all *a)
 {
 	for (size_t i = 0; i < a->line_count; i++) {
@@ -838,7 +840,7 @@ static void all_note(struct all *a)
 			}
 		}
 	}
-	/* What functions, set and sh -c are given. */
+	/* The arguments of functions, set and sh -c. */
 	for (size_t i = 0; i < a->line_count && !a->no_memory; i++) {
 		const struct all_line *l = a->lines + i;
 		bool led, command = false;
@@ -854,7 +856,7 @@ static void all_note(struct all *a)
 	}
 }
 
-/* cd to a folder that is told. */
+/* cd to a folder that is written out: sets *moved and tells `found`. */
 static int all_goes(struct all *a, const struct all_line *l, bool *moved)
 {
 	bool led;
@@ -870,7 +872,7 @@ static int all_goes(struct all *a, const struct all_line *l, bool *moved)
 			word = a->words[i].text;
 			break;
 		}
-	/* To the top: nowhere else. */
+	/* To the top: that is no other folder. */
 	if (word[strspn(word, "./\1")] == '\0' || word[0] == '-')
 		return 0;
 	*moved = true;

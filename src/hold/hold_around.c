@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands outside the workspace and is obeyed in it: the user's own settings of git
- * (hold_user.c), and the repositories that the workspace lies in, when it is a folder of one, a
- * linked worktree or a submodule.  Their settings and hooks are the user's; a session sees
- * and changes none of them, but the files that they name can lie in the workspace.
+ * What is outside the workspace and counts in it: the user's own settings of git (hold_user.c), and
+ * the repositories around the workspace, when it is a folder of one, a linked worktree or a
+ * submodule.  Their settings and hooks are the user's.  A session neither sees nor changes them,
+ * but the files that they name can be in the workspace.
  *
- * Every .git from the workspace up to the root counts, a folder or a file that says where it is,
- * but for one that lies in the workspace: a session can make such a one, and git, run above, obeys
- * the others all the same.  All is read, nothing is written, and what cannot be read names nothing.
- * The paths that are named begin at the top of the repository.
+ * Every .git from the workspace up to the root counts, a folder or a file that says where the
+ * folder is.  A .git that is in the workspace does not count here: a session can make one, and git,
+ * when the user runs it further up, obeys the others all the same.  We read only, and a file that
+ * cannot be read names nothing.  The named paths begin at the top of the repository.
  */
 #include "hold_parts.h"
 
@@ -38,13 +38,13 @@ int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, c
 
 	if (*path)
 		r = hold_place_add(j, path, "git-hooks", why, file);
-	/* The workspace itself: not all that is in it is a hook. */
+	/* It is the workspace itself: only files with the names of hooks are hooks. */
 	for (size_t i = 0; !*path && r == 0 && (name = hold_hook_at(i)); i++)
 		r = hold_place_add(j, name, "git-hooks", why, file);
 	return r < 0 ? r : hold_look_hook_folder(j, root, path);
 }
 
-/* What git init and git clone copy into a new repository. */
+/* Adds what git init and git clone copy into a new repository. */
 static int around_template(struct hold_judge *j, const char *path, const char *file)
 {
 	static const char why[] =
@@ -62,7 +62,7 @@ static int around_template(struct hold_judge *j, const char *path, const char *f
 	return r;
 }
 
-/* One of the user's that names what git runs. */
+/* The setting is one that names a program which git runs. */
 static bool around_user_obeys(const struct hold_setting *s)
 {
 	bool obeyed = hold_user_runs(s->section) ||
@@ -70,11 +70,11 @@ static bool around_user_obeys(const struct hold_setting *s)
 		       (str_equal(s->key, "fsmonitor") || str_equal(s->key, "sshcommand") ||
 			str_equal(s->key, "pager") || str_equal(s->key, "editor")));
 
-	/* A word without a slash is a program that is looked up elsewhere. */
+	/* A word without a slash is a program that git finds in PATH. */
 	return obeyed && strchr(s->value, '/');
 }
 
-/* What a setting names below `root`; `obeyed`: its words are a command's. */
+/* Follows what a setting names below `root`; `obeyed`: its value is a command. */
 static int around_setting(struct hold_judge *j, const char *root, const struct hold_setting *s,
 			  bool obeyed)
 {
@@ -125,19 +125,19 @@ int hold_look_user(struct hold_judge *j, const char *root)
 /* --- the repository ------------------------------------------------------------------------ */
 
 struct around {
-	char top[PATH_MAX];                /* of its files */
-	char gitdir[PATH_MAX];             /* where git keeps what it has for this worktree */
-	char common[PATH_MAX];             /* and what all worktrees share */
-	const struct hold_setting *others; /* of the repositories before it */
+	char top[PATH_MAX];                /* of the repository's files */
+	char gitdir[PATH_MAX];             /* git's own files for this worktree */
+	char common[PATH_MAX];             /* git's own files that all worktrees share */
+	const struct hold_setting *others; /* settings of the repositories before it */
 };
 
-/* A file outside, whole; false: it is none, or it is too large. */
+/* Reads a file outside, whole; false: there is none, or it is too large. */
 static bool around_read(const char *path, struct buf *into)
 {
 	return fd_read_file_at(AT_FDCWD, path, into) == 0;
 }
 
-/* The path that a file of git's says, from the folder `dir`, behind the word `lead`. */
+/* Reads the path that a file of git has behind the word `lead`.  It begins at the folder `dir`. */
 static bool around_leads(const char *dir, const char *file, const char *lead, char into[PATH_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * PATH_MAX);
@@ -156,7 +156,7 @@ static bool around_leads(const char *dir, const char *file, const char *lead, ch
 			to) < PATH_MAX;
 }
 
-/* The repository whose files begin in this folder; false: none does. */
+/* Finds the repository whose files begin in this folder; false: there is none. */
 static bool around_is_top(struct around *a)
 {
 	char head[PATH_MAX];
@@ -172,7 +172,7 @@ static bool around_is_top(struct around *a)
 	return true;
 }
 
-/* hold_where.c looks at those. */
+/* Its files are in the workspace: hold_where.c looks at such a repository. */
 static bool around_is_within(const struct hold_judge *j, const struct around *a)
 {
 	char real[PATH_MAX], path[PATH_MAX];
@@ -198,7 +198,7 @@ static int around_settings(struct hold_judge *j, const struct around *a)
 
 /* --- its hooks ------------------------------------------------------------------------------ */
 
-/* Where a path leads to in the workspace; false: elsewhere. */
+/* Where a path leads in the workspace; false: it leads elsewhere. */
 static bool around_leads_in(const struct hold_judge *j, const char *path, char into[PATH_MAX])
 {
 	char real[PATH_MAX];
@@ -206,7 +206,7 @@ static bool around_leads_in(const struct hold_judge *j, const char *path, char i
 	return realpath(path, real) && hold_resolve(j, "", real, into) == 0;
 }
 
-/* A link that leads into the workspace: what is there is a hook. */
+/* If the path leads into the workspace, what is there is a hook. */
 static int around_follow(struct hold_judge *j, const char *path)
 {
 	char at[PATH_MAX];
@@ -234,7 +234,7 @@ static int around_hook(struct hold_judge *j, const struct around *a, const char 
 		       : hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
 }
 
-/* One in the workspace, as the user has it; nothing is opened by way of a link. */
+/* Follows a hook in the workspace, as the user has it.  It opens nothing through a link. */
 static int around_hook_within(struct hold_judge *j, const struct around *a, const char *dir,
 			      const char *name)
 {
@@ -254,7 +254,7 @@ static int around_hook_within(struct hold_judge *j, const struct around *a, cons
 	return hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
 }
 
-/* The hooks of a folder, and what they name. */
+/* Follows the hooks of a folder, and what they name. */
 static int around_hooks(struct hold_judge *j, const struct around *a, const char *dir)
 {
 	int r = around_follow(j, dir);
@@ -262,7 +262,7 @@ static int around_hooks(struct hold_judge *j, const struct around *a, const char
 	const char *name;
 	char at[PATH_MAX];
 
-	/* Not all that the workspace has is a hook. */
+	/* The folder is in the workspace: only files with the names of hooks are hooks. */
 	if (around_leads_in(j, dir, at)) {
 		for (size_t i = 0; r == 0 && (name = hold_hook_at(i)); i++)
 			r = around_hook_within(j, a, at, name);
@@ -280,7 +280,7 @@ static int around_hooks(struct hold_judge *j, const struct around *a, const char
 	return r;
 }
 
-/* Where a setting says that hooks are; husky's own are one folder above. */
+/* Follows the folder that core.hooksPath names.  The user's hooks of husky are one folder above. */
 static int around_hooks_path(struct hold_judge *j, const struct around *a,
 			     const struct hold_setting *s)
 {
@@ -329,7 +329,7 @@ int hold_look_outside(struct hold_judge *j)
 	if (!a)
 		return around_no_memory(j);
 	for (bool more = true; r == 0 && more;) {
-		/* "" is the root of all, and would be the workspace: it is named by its slash. */
+		/* An empty path would mean the workspace, so the root is "/". */
 		(void)snprintf(a->top, sizeof(a->top), "%.*s", len > 0 ? (int)len : 1,
 			       j->workspace);
 		if (around_is_top(a) && !around_is_within(j, a))

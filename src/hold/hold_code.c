@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the code of a hook comes to a folder, in Python, Node and their like, and in a shell that has
- * a part of a path from a variable.
+ * How the code of a hook gets to a folder, in Python, Node and similar languages, and in a shell
+ * script that takes a part of a path from a variable.
  *
- * No language is parsed.  What is looked for are the few words by which code goes to a folder
- * (os.chdir, process.chdir), joins a path (os.path.join, path.resolve, Path, "a" + b) or says where
- * it loads from (sys.path).  A folder that is written out is taken from there; any other one only
- * the code could tell, and then its strings are the names of files in a folder that is not known
- * (hold_words.c).
+ * We parse no language.  We look for the few words by which code changes to a folder (os.chdir,
+ * process.chdir), joins a path (os.path.join, path.resolve, Path, "a" + b) or says where it loads
+ * from (sys.path).  If the folder is written out, we take it.  Any other folder only the code
+ * itself knows; then its strings are names of files in an unknown folder (hold_words.c).
  */
 #include "hold_parts.h"
 
 #include "str.h"
 
-/* Words by which code makes a path of several, or looks for what it loads elsewhere. */
+/* Words by which code joins a path, or by which it loads from elsewhere. */
 static const char *const code_ends[] = {
 	".join",
 	".joinpath",
@@ -69,7 +68,7 @@ static bool code_is_added(struct span text, size_t at, size_t end)
 		if (before > 0 && strchr("+/", text.ptr[before - 1]) && text.ptr[before - 1])
 			return true;
 	}
-	/* A shell counts so: expr "$n" + 1 */
+	/* A shell adds numbers like this: expr "$n" + 1 */
 	bool variable = at > 0 && text.ptr[at - 1] == '$';
 	size_t behind = code_is_quote(text, end) && !variable ? code_skip(text, end + 1) : text.len;
 
@@ -120,7 +119,7 @@ bool hold_code_goes(struct span text, size_t end, const char *word, char into[PA
 	return true;
 }
 
-/* Behind a $ at `at`: what hold_path.c knows. */
+/* What follows the $ at `at` is something that hold_path.c knows. */
 static bool code_is_known(struct span text, size_t at)
 {
 	static const char *const known[] = {"PATH", "PWD", "HOME"};
@@ -172,7 +171,8 @@ bool hold_code_loads(struct span text, size_t at)
 	return false;
 }
 
-/* A call that starts a program or loads a file: not one that is written out, and runs no file. */
+/* The text calls this to start a program or to load a file, and the file is not written out, or the
+ * program is one that runs a file. */
 static bool code_starts_any(struct span text, const char *call)
 {
 	static const char *const runners[] = {"sh",   "bash", "zsh",  "/bin/", "python",
@@ -255,7 +255,7 @@ bool hold_code_is_folder(struct span text, size_t end, const char *word)
 		return true;
 	if (!code_is_quote(text, end))
 		return false;
-	/* "tools/"$NAME, "tools/" + name; not one string in two pieces. */
+	/* "tools/"$NAME, "tools/" + name; but not one string in two pieces. */
 	size_t behind = code_skip(text, end + 1);
 
 	if (behind < text.len && text.ptr[behind] == '+')

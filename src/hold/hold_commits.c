@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commits bring.  A session that commits a workflow brings it in git's objects: the file is
- * held, and git would take it from the commit.  So the move of a ref is held with what it brings.
+ * What commits bring.  A session that commits a workflow brings it in git's objects: the file in
+ * the tree is held, but git could take it from the commit.  So the move of a ref is held with what
+ * it brings.
  *
- *	a ref that moved	its tree is compared with the tree of what it was
- *	a ref that is new	with those of the commits that it departs from
- *	both			and each commit on the way that is new, with its parents: a file
- *				that one commit brings and the next takes away is still there
+ *	a ref that moved    we compare its tree with the tree where it was
+ *	a ref that is new   we compare its tree with those of the commits that it starts from
+ *	both                and each new commit on the way with its parents: a file that
+ *	                    one commit brings and the next removes is still there
  *
- * Every file that differs is judged as if it stood in the tree: by its name and by what it says.
- * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, AUTO_MERGE), and
- * the lines of the log that git has its stashes from.
+ * We judge every file that differs as if it were in the tree: by its name and by its content.  Refs
+ * are files below refs/, lines of packed-refs, HEAD and similar files (MERGE_HEAD, AUTO_MERGE), and
+ * the lines of the log in which git keeps its stashes.
  *
- * A ref that becomes another name for one is held by that alone: what git writes to it, by a commit
- * or a fetch, it writes there.
+ * A ref that becomes symbolic is held for that alone: what git writes to it, by a commit or a
+ * fetch, it writes to the other ref.
  *
- * What belongs to a held ref goes with it: HEAD that names it, its log, the index.  What cannot be
- * read within the bounds of git_store.h and git_walk.h is held, and that is said.
+ * What belongs to a held ref waits with it: HEAD that names it, its log, the index.  What cannot be
+ * read within the limits of git_store.h and git_walk.h is held, and the reason says so.
  */
 #include "hold_commits.h"
 
@@ -32,10 +33,10 @@ enum {
 	COMMITS_LINES_MAX = 4096, /* of a log or of FETCH_HEAD */
 	COMMITS_FILE_MAX = 4 << 20,
 	COMMITS_SHORT = 7,
-	COMMITS_NOTED = 256,          /* lists of paths, by their sums */
-	COMMITS_TEXT_MAX = 64 << 10,  /* of a file that only a commit has: what is shown of it */
-	COMMITS_SHOWN_MAX = 32 << 20, /* of all of them */
-	COMMITS_BROUGHT_MAX = 1000,   /* versions that one ref brings, and can be released */
+	COMMITS_NOTED = 256,          /* buckets of paths, by their sums */
+	COMMITS_TEXT_MAX = 64 << 10,  /* most bytes to show of a file that only a commit has */
+	COMMITS_SHOWN_MAX = 32 << 20, /* most bytes to show of all such files */
+	COMMITS_BROUGHT_MAX = 1000, /* most versions that one ref brings and the user can release */
 	COMMITS_LINK = 0120000,
 	COMMITS_MODULE = 0160000,
 	COMMITS_TYPE = 0170000,
@@ -63,7 +64,7 @@ static int commits_on_tip(void *context, const char *name, const struct git_ref_
 	return git_walk_know(&t->repo->walk, &value->object);
 }
 
-/* What the user had: HEAD first, so that it counts however many there are. */
+/* Marks what the user had.  HEAD is first, so that it counts however many refs there are. */
 static int commits_know(struct hold_repo *repo)
 {
 	struct commits_tips tips = {repo, 0};
@@ -88,8 +89,8 @@ static unsigned int commits_type(uint32_t mode)
 							 : OBJECT_FILE;
 }
 
-/* This version stands in the final tree: of the same kind, and it says the same.  A removed one
- * (mode 0): nothing stands there. */
+/* The final tree has this version: the same kind and the same content.  For a removal (mode 0): the
+ * tree has nothing there. */
 static bool commits_is_seen(struct hold_judge *j, const char *path, uint32_t mode,
 			    const struct git_name *object)
 {
@@ -113,7 +114,7 @@ static bool commits_is_seen(struct hold_judge *j, const char *path, uint32_t mod
 	return git_name_equal(&is, object);
 }
 
-/* Text of one side, for who wants to read it; NULL when there is none, or it is too long. */
+/* The text of one side, for the screens; NULL: there is none, or it is too long. */
 static const char *commits_text(struct hold_judge *j, enum change_side side)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(COMMITS_TEXT_MAX);
@@ -126,7 +127,8 @@ static const char *commits_text(struct hold_judge *j, enum change_side side)
 	return arena_strn(&j->changes->arena, buf_str(&text), text.len);
 }
 
-/* A release is for what was seen: each version of a file is one of its own. */
+/* The item of this version; NULL: there is none.  A release is for what the user saw, so each
+ * version of a file is an item. */
 static struct brought *commits_have(struct hold_news *n, const struct brought *b)
 {
 	for (size_t i = 0; i < n->count; i++)
@@ -136,11 +138,11 @@ static struct brought *commits_have(struct hold_news *n, const struct brought *b
 	return NULL;
 }
 
-/* NULL: no memory. */
+/* Adds an item; NULL: no memory. */
 static struct brought *commits_put(struct hold_judge *j, struct hold_news *n,
 				   const struct brought *b)
 {
-	/* It doubles when it is full; what it leaves behind is the arena's. */
+	/* The array doubles when it is full.  The arena keeps the old one. */
 	if ((n->count & (n->count - 1)) == 0) {
 		struct brought *more = arena_alloc(&j->changes->arena,
 						   (n->count ? 2 * n->count : 1) * sizeof(*more));
@@ -176,7 +178,7 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 	git_name_hex(&n->commit, one.commit);
 	one.path = arena_str(&j->changes->arena, path);
 	one.seen = commits_is_seen(j, path, d->mode, &d->object);
-	/* The version that nobody sees elsewhere is the one to show. */
+	/* Show the version that the user sees nowhere else. */
 	if (!one.seen) {
 		one.before = commits_text(j, CHANGE_BEFORE);
 		one.after = commits_text(j, CHANGE_AFTER);
@@ -191,7 +193,7 @@ struct hold_noted {
 	const char *path;
 };
 
-/* Several commits have the same path: it is told, and counted, once. */
+/* Notes a path once, although several commits have it. */
 static int commits_note_once(struct hold_judge *j, struct hold_words *w, const char *path)
 {
 	if (!w->noted)
@@ -220,7 +222,7 @@ static int commits_from_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A change has this path, or had it before the session renamed what was there. */
+/* A change has this path, or had it before the session renamed the file. */
 static bool commits_is_changed(struct hold_judge *j, const char *path)
 {
 	if (changes_find(j->changes, path))
@@ -237,8 +239,8 @@ static bool commits_is_changed(struct hold_judge *j, const char *path)
 	       bsearch(&path, j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
 }
 
-/* What git would take from there is on the screens: it stands in the tree.  Of commits on the way a
- * change at that path is enough. */
+/* The user sees on the screens what git would take from there, because it is in the tree.  For
+ * commits on the way a change at that path is enough. */
 static bool commits_is_shown(struct hold_judge *j, struct hold_repo *repo,
 			     const struct hold_news *n, const char *path)
 {
@@ -250,7 +252,7 @@ static bool commits_is_shown(struct hold_judge *j, struct hold_repo *repo,
 		return true;
 	if ((n->last || d->mode) && commits_is_seen(j, path, d->mode, &d->object))
 		return true;
-	/* The branch has it, and says so. */
+	/* The branch has it, and the branch is shown with it. */
 	int mode = n->told.len ? git_walk_lookup(&repo->walk, &n->told, d->path, &object) : -1;
 
 	return mode >= 0 && (uint32_t)mode == d->mode &&
@@ -277,7 +279,7 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	c.after.type = commits_type(d->mode);
 	c.before.mode = d->old_mode & 0777;
 	c.after.mode = d->mode & 0777;
-	/* A submodule is a name of a commit elsewhere. */
+	/* A submodule is only the name of a commit in another repository. */
 	if (c.after.type == OBJECT_DIR || (!d->mode && c.before.type == OBJECT_DIR))
 		return d->mode ? hold_judge_module(j, repo, path, d, n) : 0;
 	if (c.after.type == OBJECT_LINK) {
@@ -287,7 +289,7 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 			return r;
 		c.after.link = buf_str(&link);
 	}
-	/* Who brings it is being read still: a log, a list of refs. */
+	/* The caller may still read a log or a list of refs in these buffers. */
 	struct buf after = j->after, old = j->old;
 
 	j->after = j->old = BUF_INIT(HOLD_READ_MAX);
@@ -329,9 +331,9 @@ struct commits_context {
 	struct hold_judge *j;
 	struct hold_repo *repo;
 	struct hold_news *news;
-	const struct git_name *others; /* trees of further parents, of which it may be */
+	const struct git_name *others; /* trees of the other parents, which may have the file */
 	size_t other_count;
-	int failed; /* of our own memory, and said */
+	int failed; /* -errno when we had no memory; the error is set */
 };
 
 static int commits_on_difference(void *context, const struct git_difference *d)
@@ -347,7 +349,8 @@ static int commits_on_difference(void *context, const struct git_difference *d)
 		if ((uint32_t)mode == d->mode && (!mode || git_name_equal(&object, &d->object)))
 			return 0;
 	}
-	/* Most are only named here; git would find that it is missing when it is late. */
+	/* Most objects are only named here.  Without this check git would find too late that one is
+	 * missing. */
 	int r = !d->mode || c->repo->partial || (d->mode & COMMITS_TYPE) == COMMITS_MODULE
 			? 0
 			: git_store_has(c->repo->walk.store, &d->object);
@@ -370,12 +373,12 @@ static int commits_on_folder(void *context, const char *path, unsigned int was, 
 
 	if (len < 0 || len >= (int)sizeof(whole))
 		return -ENAMETOOLONG;
-	/* "sub/", of the top of what is there. */
+	/* "sub/": the path of the top ends in a slash. */
 	len -= len > 0 && whole[len - 1] == '/';
 	return hold_part_note(c->j->parts, whole, (size_t)len, was, is);
 }
 
-/* A commit against one or several: what differs from all of them. */
+/* Compares a tree with one or several commits: judges what differs from all of them. */
 static int commits_compare(struct commits_context *c, const struct git_name *tree,
 			   const struct git_name *bases, size_t count)
 {
@@ -386,7 +389,7 @@ static int commits_compare(struct commits_context *c, const struct git_name *tre
 	for (size_t i = 0; i < count && i < GIT_PARENTS_MAX; i++) {
 		int r = git_walk_tree(&c->repo->walk, &bases[i], &trees[have]);
 
-		/* What was a blob had no files. */
+		/* A ref that was at a blob had no files. */
 		if (r < 0 && r != -EINVAL)
 			return r;
 		have += r == 0;
@@ -404,15 +407,15 @@ static int commits_compare(struct commits_context *c, const struct git_name *tre
 	return r;
 }
 
-/* What a tree brings that no commit has: a tag may name one, and `git checkout TAG -- .` takes its
- * files.  It departs from what the ref was, or from what is checked out. */
+/* Judges what a tree brings that no commit has: a tag may name one, and `git checkout TAG -- .`
+ * takes its files.  We compare it with what the ref was, or with HEAD. */
 static int commits_look_tree(struct commits_context *c, const struct git_name *old,
 			     const struct git_name *new)
 {
 	struct git_name tree, head;
 	int r = git_walk_tree(&c->repo->walk, new, &tree);
 
-	/* A blob has no name by which it could be held. */
+	/* A blob has no file name by which a rule could hold it. */
 	if (r < 0)
 		return r == -EINVAL ? 0 : r;
 	bool has = old->len == 0 && git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
@@ -422,7 +425,7 @@ static int commits_look_tree(struct commits_context *c, const struct git_name *o
 	return commits_compare(c, &tree, old->len ? old : &head, old->len || has ? 1 : 0);
 }
 
-/* What a ref brings that was `old` (of length 0: it is new). */
+/* Judges what a ref brings that was at `old` (length 0: it is new). */
 static int commits_look(struct commits_context *c, const struct git_name *old,
 			const struct git_name *new)
 {
@@ -478,7 +481,7 @@ static int commits_say_brought(struct hold_judge *j, const struct hold_news *n,
 {
 	struct hold_words w = {.count = 0};
 
-	/* Of several versions of a file the path is said once. */
+	/* The reason names a path once, although there are several versions of the file. */
 	for (size_t i = 0; i < n->count; i++) {
 		size_t had = 0;
 
@@ -526,7 +529,7 @@ int hold_say_hidden(struct hold_judge *j, const struct hold_news *n, struct hold
 int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
 		  const char *who)
 {
-	/* What was not looked into is not released by the names of what was. */
+	/* The user cannot release what was not read by the names of what was. */
 	if (n->cut)
 		return hold_say(j, v, "%s brings more commits than can be looked into", who);
 	if (n->count)
@@ -597,7 +600,7 @@ static void commits_hang(struct hold_repo *repo, struct hold_ref *ref)
 	*place = ref;
 }
 
-/* Tells it from others by its name. */
+/* Adds a ref to the list, and to the buckets once there are many. */
 static int commits_note(struct hold_judge *j, struct hold_repo *repo, struct hold_ref *ref)
 {
 	ref->next = repo->refs;
@@ -615,7 +618,7 @@ static int commits_note(struct hold_judge *j, struct hold_repo *repo, struct hol
 	return 0;
 }
 
-/* Each takes memory, and time. */
+/* Each ref takes memory and time: all beyond the limit share one verdict. */
 static int commits_many(struct hold_judge *j, struct hold_repo *repo, struct hold_ref **ret)
 {
 	if (!repo->many)
@@ -634,7 +637,7 @@ static bool commits_is_held(const struct hold_ref *ref)
 	return ref->news.count > 0 || ref->news.bad || ref->news.cut;
 }
 
-/* The verdict on a ref is asked for by its file, by HEAD, by its log and by the index: once. */
+/* Judges a ref once, although its file, HEAD, its log and the index all ask. */
 static int commits_ref(struct hold_judge *j, struct hold_repo *repo, const char *own,
 		       const char *name, struct hold_ref **ret)
 {
@@ -667,7 +670,7 @@ static int commits_ref(struct hold_judge *j, struct hold_repo *repo, const char 
 	return r;
 }
 
-/* The change by which a ref moves: its own file, or packed-refs. */
+/* The change that moves a ref: that of its own file, or of packed-refs. */
 static const struct change *commits_mover(struct hold_judge *j, const struct hold_repo *repo,
 					  const char *own, const char *name)
 {
@@ -681,7 +684,7 @@ static const struct change *commits_mover(struct hold_judge *j, const struct hol
 	return c && c->after.type != OBJECT_ABSENT ? c : NULL;
 }
 
-/* It goes with a ref that is held, if that is; else the verdict is that it may land. */
+/* If the ref is held, this change waits with it; else the verdict is that it may land. */
 static int commits_follow(struct hold_judge *j, struct hold_repo *repo, const char *own,
 			  const char *name, const struct hold_news *news, struct hold_verdict *v)
 {
@@ -695,7 +698,7 @@ static int commits_follow(struct hold_judge *j, struct hold_repo *repo, const ch
 	if (!commits_is_held(ref)) {
 		struct hold_verdict loses = {.most = HOLD_NOT};
 
-		/* It may be held for what it no longer reaches. */
+		/* The ref may be held for the commits that it no longer reaches. */
 		if (!news || !news->count)
 			r = hold_lost_ref(j, repo, name, &loses);
 		if (r < 0 || loses.most != HOLD_HOLD)
@@ -762,7 +765,7 @@ int hold_ask_refs(struct hold_judge *j, struct hold_repo *repo)
 	return r;
 }
 
-/* The ref is held, and with it all that is in `n`. */
+/* The ref is held, and it brings all that is in `n`. */
 static bool commits_cover(struct hold_ref *ref, const struct hold_news *n,
 			  const struct git_name *commit)
 {
@@ -796,7 +799,9 @@ int hold_brought_by(struct hold_judge *j, struct hold_repo *repo, const struct g
 
 /* --- files of refs ------------------------------------------------------------------------ */
 
-/* A file with the names of objects in its lines: a log has the new one second. */
+/*
+ * Judges a file that has names of objects in its lines.  In a log the new name is the second one.
+ */
 static int commits_by_lines(struct hold_judge *j, struct hold_repo *repo, struct span text,
 			    bool log, struct hold_verdict *v)
 {
@@ -828,7 +833,7 @@ static int commits_by_lines(struct hold_judge *j, struct hold_repo *repo, struct
 	return r < 0 ? r : hold_say_commit(j, &n, v);
 }
 
-/* refs, HEAD and its kin. */
+/* Judges a file of refs/, HEAD or a similar file. */
 static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
 			   const char *name, const struct change *c, struct hold_verdict *v)
 {
@@ -848,13 +853,13 @@ static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const c
 		return hold_say_with(j, v, middle);
 	bool lines = str_ends_with(name, "_HEAD") || str_equal(name, "AUTO_MERGE");
 
-	/* git reads several lines of some of these; git fetch leaves an empty one. */
+	/* Some of these can have several lines for git; git fetch leaves an empty file. */
 	if (lines && (kind != 1 || strchr(symbolic, '\n')))
 		return commits_by_lines(j, repo, buf_span(&j->after), false, v);
 	if (kind < 0) {
 		const struct hold_dir *dir = hold_dir_find(j, gitdir, strlen(gitdir));
 
-		/* In a repository that is new it stands for nothing of the user's. */
+		/* In a new repository it stands for nothing that the user has. */
 		if (dir && !dir->was_gitdir)
 			v->most = HOLD_NOT;
 		return hold_say(j, v, "what it names cannot be read");
@@ -876,7 +881,8 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 	for (size_t i = 0; i < from->count && *r == 0; i++)
 		if (!commits_have(into, &from->items[i]) && !commits_put(j, into, &from->items[i]))
 			*r = commits_no_memory(j);
-	/* The one that is named: rather of what is held than of what is only flagged. */
+	/* The reason names one commit: one that brings something held before one that is only
+	 * flagged. */
 	if (from->count || (into->commit.len == 0 &&
 			    (from->hidden.count || from->gone.count || from->flagged.count))) {
 		into->commit = from->commit;
@@ -892,7 +898,7 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 	into->cut = into->cut || from->cut;
 }
 
-/* Names that git obeys otherwise than as the name of a commit. */
+/* Names that mean more to git than a commit. */
 static bool commits_is_odd(const char *name)
 {
 	return !str_after(name, "refs/") || str_after(name, "refs/replace/") ||
@@ -924,7 +930,9 @@ static int commits_by_packed(struct hold_judge *j, struct hold_repo *repo, struc
 		r = commits_ref(j, repo, "", one->name, &ref);
 		if (r == 0 && ref)
 			commits_join(&all, &ref->news, j, &r);
-		/* A file of the ref that stays out would be no cover for this line. */
+		/*
+		 * If the file of the ref does not land, this line counts instead, so judge it, too.
+		 */
 		if (r == 0 && (git_refs_value(&repo->after, "", one->name, &value) < 0 ||
 			       !git_name_equal(&value, &one->object)))
 			r = hold_judge_commit(j, repo, &none, &one->object, &all);
@@ -932,8 +940,8 @@ static int commits_by_packed(struct hold_judge *j, struct hold_repo *repo, struc
 	return r < 0 ? r : hold_say_commit(j, &all, v);
 }
 
-/* It goes with the ref, or with another that brings what a line of it names; or is held by itself.
- */
+/* The log waits with its ref, or with another ref that brings what one of its lines names; or it is
+ * held itself. */
 static int commits_by_log(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
 			  const char *of, const struct change *c, struct hold_verdict *v)
 {
@@ -950,7 +958,7 @@ static int commits_by_log(struct hold_judge *j, struct hold_repo *repo, const ch
 	return r;
 }
 
-/* What a changed file of refs or of a log brings. */
+/* Judges what a changed file of refs, or a log, brings. */
 static int commits_brings(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
 			  const char *name, const struct change *c, struct hold_verdict *v)
 {
@@ -970,7 +978,7 @@ static int commits_brings(struct hold_judge *j, struct hold_repo *repo, const ch
 	return commits_by_file(j, repo, gitdir, name, c, v);
 }
 
-/* And what it no longer has. */
+/* Judges what such a file no longer has. */
 static int commits_loses(struct hold_judge *j, struct hold_repo *repo, const char *name,
 			 const struct change *c, struct hold_verdict *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What hold_commits.c knows of repositories, for the files of hold alone. */
+/* What hold_commits.c knows of repositories.  Only the files of hold include this. */
 #ifndef BAWN_HOLD_COMMITS_H
 #define BAWN_HOLD_COMMITS_H
 
@@ -9,41 +9,41 @@
 
 enum { HOLD_WORDS_TOLD = 3, HOLD_WORDS_LIST = HOLD_WORDS_TOLD * (HOLD_WORD_MAX + 2) + 1 };
 
-/* The first few of some paths. */
-struct hold_noted; /* a path that was noted, so that it is told once: hold_commits.c */
+/* The first few of a list of paths. */
+struct hold_noted; /* a path that was noted, so that it is named once only: hold_commits.c */
 
 struct hold_words {
 	char list[HOLD_WORDS_LIST];
 	size_t at, count;
-	struct hold_noted **noted; /* by their sums; NULL: nobody asks, or none was */
+	struct hold_noted **noted; /* by their sums; NULL: not asked for, or none was noted */
 };
 
 void hold_words_note(struct hold_words *w, const char *path);
 
-/* What a ref brings, or an index has. */
+/* What a ref brings, or what an index has. */
 struct hold_news {
-	struct brought *items; /* held; in the arena of the changes */
+	struct brought *items; /* what is held of it; in the arena of the changes */
 	size_t count;
 	struct hold_words flagged, hidden;
-	struct hold_words gone; /* it is without these, and they stay in the tree */
-	bool last;            /* what is looked at is what git would take: the tip, or the index */
-	struct git_name told; /* of an index: the tree of the branch, by which it is told */
-	struct git_name commit; /* that is looked at, and at its end the tip */
-	bool is_tree;           /* it is none, but a tree that a ref names */
-	bool checked_out;       /* its files are those of the tree */
+	struct hold_words gone; /* files that it no longer has, and that stay in the tree */
+	bool last;              /* we look at what git would take: the tip, or the index */
+	struct git_name told;   /* for an index: the branch's tree, to compare with */
+	struct git_name commit; /* the commit that we look at; at the end the tip */
+	bool is_tree;           /* it is not a commit, but a tree that a ref names */
+	bool checked_out;       /* its files are the files of the tree */
 	bool cut;
-	const char *bad; /* why it cannot be looked into, or is held as it is */
-	bool takes_back; /* hold_taken.c */
+	const char *bad; /* why it cannot be read, or is held without a look at its files */
+	bool takes_back; /* the user's commits would come off: hold_taken.c */
 };
 
 struct hold_ref {
 	struct hold_ref *next;
-	struct hold_ref *same; /* the next of those whose names fall together */
+	struct hold_ref *same; /* the next ref in the same bucket */
 	const char *name, *own;
 	struct hold_news news;
 };
 
-/* A pack that is new, and what came of looking at it. */
+/* A new pack, and the verdict about it. */
 struct hold_pack {
 	struct hold_pack *next;
 	const char *stem;
@@ -53,41 +53,43 @@ struct hold_pack {
 enum {
 	HOLD_REF_FEW = 64,
 	HOLD_REF_PLACES = 1 << 13,
-	HOLD_REF_MAX = 1 << 14, /* that are new or moved; what is more is held */
+	HOLD_REF_MAX = 1 << 14, /* most new or moved refs of a repository; others are held */
 };
 
 struct hold_repo {
 	struct hold_repo *next;
-	uint8_t len;  /* of names */
-	bool partial; /* the user has it so that git fetches what is missing */
+	uint8_t len;  /* length of the names of objects */
+	bool partial; /* the user's settings let git fetch missing objects */
 	struct hold_pack *packs;
-	const char *bad_pack; /* its index; once `packs_asked` is set */
+	const char *bad_pack; /* the index of a bad pack; valid once `packs_asked` is set */
 	bool packs_asked;
 	const char *gitdir, *prefix;
 	struct git_refs before, after;
 	struct git_walk walk;
 	struct hold_ref *refs;
-	struct hold_ref **by_name; /* once there are many: HOLD_REF_PLACES; else NULL */
+	struct hold_ref **by_name; /* HOLD_REF_PLACES buckets if there are many; else NULL */
 	size_t ref_count;
-	struct hold_ref *many; /* stands for all beyond HOLD_REF_MAX */
-	bool refs_asked;       /* about all that moved */
-	bool refs_held;        /* one of them is */
-	int trouble;           /* of its objects */
-	bool busy;             /* it is looked at because of a submodule */
-	bool knows;            /* what the user had is marked in the walk */
-	/* hold_refs.c: what the refs reach once the changes have landed, once it was asked. */
+	struct hold_ref *many; /* one ref that stands for all beyond HOLD_REF_MAX */
+	bool refs_asked;       /* all moved refs were judged */
+	bool refs_held;        /* one of the refs is held */
+	int trouble;           /* -errno of reading its objects, or 0 */
+	bool busy;             /* it is being looked at because of a submodule */
+	bool knows;            /* the walk has marks on what the user had */
+	/* hold_refs.c: what the refs reach after the landing.  Valid once `asked` is set. */
 	struct hold_reach {
 		struct git_walk walk;
 		bool asked;
-	} reach, reach_unstashed; /* the second without refs/stash */
+	} reach, reach_unstashed; /* the second one does not count refs/stash */
 };
 
-/* The folder of a repository that a path is in, and the rest of the path; it was looked at. */
+/* Finds the repository's folder that a path is in, and the rest of the path.  False: no folder on
+ * the path that was looked at is one. */
 bool hold_gitdir_of(const struct hold_judge *j, const char *path, char into[PATH_MAX],
 		    const char **ret_rest);
 struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir);
 
-/* A file that a repository has, by its name.  -EBADMSG: it is another object. */
+/* Reads a file from a repository's objects, by its object name.  -EBADMSG: the object has another
+ * name or type. */
 int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
 		   struct buf *into);
 
@@ -95,92 +97,101 @@ int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t m
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d);
 
-/* An entry that is there no more, while its file may stay: that alone, and nothing is held by it. */
+/* Notes an entry that is gone while its file may stay.  Nothing is held because of it. */
 int hold_note_gone(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		   const struct git_difference *d);
 
-/* `who` brings what is in it; else the verdict is that it may land. */
+/* Writes the verdict on `n`: `who` brings what is held in it, or it may land. */
 int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
 		  const char *who);
 
-/* It has files that are not to be seen in the tree: flagged. */
+/* Flags it when it has files that the user cannot see in the tree. */
 int hold_say_hidden(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
 		    const char *who);
 
-/* Adds what a ref brings that was `old` (of length 0: it is new); `bad` says why it cannot be
- * looked into. */
+/* Adds what a ref brings that was at `old` (length 0: the ref is new) and is at `new`.  n->bad says
+ * why it cannot be read. */
 int hold_judge_commit(struct hold_judge *j, struct hold_repo *repo, const struct git_name *old,
 		      const struct git_name *new, struct hold_news *n);
 int hold_say_commit(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v);
 
-/* It goes with the branch that HEAD names, if that is held and brings all of `news` (NULL:
- * nothing); v->with says so. */
+/* If HEAD's branch is held and brings all of `news` (NULL: nothing), this change lands with that
+ * branch: v->with names it. */
 int hold_follow_head(struct hold_judge *j, const char *gitdir, const struct hold_news *news,
 		     struct hold_verdict *v);
 
 /* The change without which this one must not land: packed-refs, for a ref that lost its file; a new
- * ref, for the HEAD that names it.  NULL: none. */
+ * ref, for the HEAD that names it.  NULL: there is none. */
 const char *hold_needs(struct hold_judge *j, const struct change *c);
 
 /* --- hold_module.c --- */
 
-/* The commit that is named for a submodule at `path` of the workspace, `below` its repository's top:
- * what it brings, where a repository here has it. */
+/* Judges the commit that is named for a submodule at `path` of the workspace: adds what it brings,
+ * if a repository in the workspace has it. */
 int hold_judge_module(struct hold_judge *j, struct hold_repo *repo, const char *path,
 		      const struct git_difference *d, struct hold_news *n);
 
 /* --- hold_known.c --- */
 
-/* The change that says that git is in the middle of something which the session began: the index
- * and HEAD, at `path`, of the name `name` in the repository, go with it.  NULL: it is not. */
+/*
+ * The change by which git is in the middle of a merge or rebase that the session began.  The index
+ * and HEAD wait with it.  `name` points into `path`, to the name in the repository.  NULL: there is
+ * none.
+ */
 const char *hold_middle(const struct hold_judge *j, const char *path, const char *name);
 
 /* --- hold_log.c --- */
 
-/* The log of a ref: what its new lines name. */
+/* Judges the log of a ref: what its new lines name. */
 int hold_by_log(struct hold_judge *j, struct hold_repo *repo, const struct change *c,
 		const char *ref, struct hold_verdict *v);
 
 /* --- hold_taken.c --- */
 
-/* A branch, which the user has at `user`: n->bad, when `tip` takes back what the user committed
- * there since the session began. */
+/* Sets n->bad when `tip` takes back what the user committed to the branch since the session began.
+ * `user` is where the user has the branch. */
 int hold_judge_taken(struct hold_judge *j, struct hold_repo *repo, const char *name,
 		     const struct git_name *user, const struct git_name *tip, struct hold_news *n);
 
 /* --- hold_commits.c, of refs --- */
 
-/* Whether the move of a ref is held with what it brings. */
+/* *ret: the move of this ref is held, with what it brings. */
 int hold_ref_is_held(struct hold_judge *j, struct hold_repo *repo, const char *own,
 		     const char *name, bool *ret);
 
-/* Asks about every ref that moved; and then: the change by which a ref that is held brings all that
- * this commit does, NULL where it brings nothing that is held, or none does. */
+/*
+ * hold_ask_refs judges every ref that moved.  After it hold_brought_by finds the change of a held
+ * ref that brings all that this commit brings.  *ret is NULL when the commit brings nothing that is
+ * held, or no such ref is there.
+ */
 int hold_ask_refs(struct hold_judge *j, struct hold_repo *repo);
 int hold_brought_by(struct hold_judge *j, struct hold_repo *repo, const struct git_name *commit,
 		    const struct change **ret);
 
 /* --- hold_refs.c --- */
 
-/* A ref that went, or moved and has no log: held when commits are left that nothing reaches.  `by`
- * is for the file of a ref or of its log, at `path`; v->with: what it goes with. */
+/*
+ * Judges a ref that went, or moved and has no log: it is held when nothing would reach some commits
+ * any more.  hold_lost_by is for the file of a ref or of its log, at `path`.  v->with: the change
+ * that it lands with.
+ */
 int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
 		 struct hold_verdict *v);
 int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v);
 int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
 		  struct hold_verdict *v);
 
-/* Why a ref is held that is another name now: *ret; NULL: it is none, or may be. */
+/* *ret: why a ref is held that is now a symbolic ref; NULL: it is none, or it may land. */
 int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,
 	       const char *name, const char **ret);
 
-/* A log with a line of a commit that is held goes with the ref that brings it. */
+/* A log that has a line about a held commit lands with the ref that brings the commit. */
 int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct change *c,
 		      struct hold_verdict *v);
 
 /* --- hold_objects.c --- */
 
-/* The index of a new pack that is held; NULL: none is.  Refs do not land without it. */
+/* The index of a new pack that is held; NULL: there is none.  Refs do not land without the pack. */
 const char *hold_bad_pack(struct hold_judge *j, struct hold_repo *repo);
 
 #endif

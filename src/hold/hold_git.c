@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What git would make of a changed file: hooks, settings, attributes, submodules, and the pointers
- * by which a repository says where its parts are.  Nothing here runs git, and nothing is believed
- * to be what git would refuse: what cannot be read is held.
+ * by which a repository says where its parts are.  Nothing here runs git.  We never assume that git
+ * would refuse a file: what cannot be read is held.
  */
 #include "hold_parts.h"
 
@@ -56,7 +56,7 @@ int hold_by_hook(struct hold_judge *j, const struct change *c, struct hold_verdi
 	const char *slash = strrchr(c->path, '/');
 	const char *name = slash ? slash + 1 : c->path;
 
-	/* git runs no sample: it is another name. */
+	/* git runs no file whose name ends in .sample. */
 	if (str_ends_with(name, ".sample")) {
 		v->most = HOLD_NOT;
 		return 0;
@@ -76,8 +76,8 @@ struct hold_settings {
 		const char *name, *value, *by;
 		enum hold_key key;
 	} items[HOLD_SETTINGS_COUNT];
-	size_t count, branches; /* of them those that say where a branch leads */
-	const char *bad;        /* why it is none */
+	size_t count, branches; /* branches: how many of them say where a branch leads */
+	const char *bad;        /* why the text cannot be read; NULL: it can */
 };
 
 static void hold_settings_free(struct hold_settings **s)
@@ -132,12 +132,13 @@ static bool hold_settings_have(const struct hold_settings *s, const char *name)
 	return false;
 }
 
-/* It names a remote that was there already. */
+/* The entry names a remote that was there already. */
 static bool hold_leads_home(const struct hold_settings *before, const struct hold_entry *one)
 {
 	char name[HOLD_REMOTE_MAX];
 
-	/* A branch that led somewhere leads elsewhere now; and pushes go where fetches do not. */
+	/* Not when the branch had another remote before, and not for pushremote: pushes can go
+	 * where fetches do not. */
 	if (one->key != HOLD_KEY_LEADS || str_ends_with(one->name, ".pushremote") ||
 	    hold_settings_have(before, one->name))
 		return false;
@@ -148,10 +149,8 @@ static bool hold_leads_home(const struct hold_settings *before, const struct hol
 	return n > 0 && n < (int)sizeof(name) && hold_settings_have(before, name);
 }
 
-/*
- * A setting that is new: 2, it runs something; 1, it leads elsewhere than before and takes your
- * commits there; 0, it is worth a look: a remote that is new runs nothing.
- */
+/* How much a new setting weighs.  2: it runs something.  1: it leads elsewhere than before, and
+ * takes the user's commits there.  0: it is worth a look, for a new remote runs nothing. */
 static int hold_setting_weight(const struct hold_settings *before, const struct hold_entry *one)
 {
 	if (one->key == HOLD_KEY_RUNS)
@@ -159,10 +158,8 @@ static int hold_setting_weight(const struct hold_settings *before, const struct 
 	return hold_settings_have(before, one->name) || str_ends_with(one->name, ".pushremote");
 }
 
-/*
- * The settings after are those before with some left out, or there is one that is new, changed or
- * moved.  Of several the one that weighs most is told.
- */
+/* The entry that is new, changed or moved; NULL: the settings after are those before with some left
+ * out.  Of several it returns the one that weighs most. */
 static const struct hold_entry *hold_settings_new(const struct hold_settings *before,
 						  const struct hold_settings *after)
 {
@@ -209,7 +206,7 @@ int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold
 		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
 	if (after->bad)
 		return hold_say(j, v, "git's settings that cannot be read: %s", after->bad);
-	/* The index was judged by what it says with names of the one length. */
+	/* We judged the index with names of the old length. */
 	if (c->before.type == OBJECT_FILE && str_ends_with(c->path, "config") &&
 	    hold_name_len(buf_span(&j->old)) != hold_name_len(buf_span(&j->after)))
 		return hold_say(j, v,
@@ -223,7 +220,8 @@ int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold
 		v->most = HOLD_NOT;
 		return 0;
 	}
-	/* What a setting kept away comes back when it goes: hooks, if it said where they are. */
+	/* When a setting goes, what it kept away comes back: without core.hooksPath, .git/hooks
+	 * counts again. */
 	if (hold_settings_have(before, "core.hookspath") &&
 	    !hold_settings_have(after, "core.hookspath"))
 		return hold_say(j, v, "without core.hooksPath git would run .git/hooks again");
@@ -259,7 +257,7 @@ static bool hold_root_has(struct hold_judge *j, const struct hold_root *root,
 	       hold_has_driver(j, root->gitdir, "config.worktree", driver, name);
 }
 
-/* A repository that has the driver: the one around the file, or any other that is known. */
+/* A repository that has the driver: the one around the file, or any other that we know. */
 static const struct hold_root *hold_driver_root(struct hold_judge *j, const char *path,
 						enum git_driver driver, struct span name)
 {
@@ -284,7 +282,7 @@ static bool hold_attributes_had(struct span text, enum git_driver driver, struct
 	return false;
 }
 
-/* A word of the text by itself. */
+/* The text has this word, with blanks around it. */
 static bool hold_has_word(struct span text, struct span word)
 {
 	for (struct span left = text; left.len >= word.len && word.len > 0;) {
@@ -302,8 +300,8 @@ static bool hold_has_word(struct span text, struct span word)
 	return false;
 }
 
-/* The macros of one of the user's files, "[attr]NAME filter=X", of which the text has one that
- * names a driver: the line, or none. */
+/* The first line "[attr]NAME filter=X" of a file of macros that names a driver and whose NAME the
+ * text uses; empty: there is none. */
 static struct span hold_macro_of(struct span macros, struct span text)
 {
 	static const char lead[] = "[attr]";
@@ -330,11 +328,12 @@ static struct span hold_macro_of(struct span macros, struct span text)
 	return (struct span){NULL, 0};
 }
 
-/* A name for a driver that the user's own files give: 1, and it is said. */
+/* The attributes use a macro of the user's files that names a driver: returns 1, and sets the
+ * verdict. */
 static int hold_by_macros(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	static const char *const files[] = {".gitattributes", ".git/info/attributes"};
-	/* What the session took out of them may stay. */
+	/* A line that the session removed may stay in the user's file. */
 	const struct view *const views[] = {j->view, &j->before};
 	char path[PATH_MAX];
 
@@ -387,7 +386,8 @@ int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold
 
 		if (!root && !user)
 			user = hold_user_driver(&j->around, word, a.name);
-		/* As the user's folder has it: the session may have taken it out of its own. */
+		/* As the user's folder has it, because the session may have removed it from its own
+		 * copy. */
 		if (!root && !user)
 			user = hold_user_driver(&j->here, word, a.name);
 		if (user) {
@@ -397,8 +397,8 @@ int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold
 		}
 		if (!root && (git_attributes_is_builtin(a.driver, a.name) || v->most > HOLD_NOT))
 			continue;
-		/* Which files a driver is for may have changed: with one that is there, any
-		 * change of the attributes counts. */
+		/* The change may be about which files the driver is for.  So with a driver that is
+		 * set up, any change of the attributes counts. */
 		if (root) {
 			v->most = HOLD_HOLD;
 			return hold_say(j, v,
@@ -428,7 +428,7 @@ static bool hold_has_control(const char *s)
 	return false;
 }
 
-/* A part of it is "..", or it begins at the root. */
+/* The path is absolute, or a part of it is "..". */
 static bool hold_climbs(const char *s)
 {
 	if (*s == '/')
@@ -488,7 +488,7 @@ int hold_by_submodules(struct hold_judge *j, const struct change *c, struct hold
 
 /* --- pointers ------------------------------------------------------------------------- */
 
-/* What the file or link says, with "gitdir: " and the end of the line taken off. */
+/* Reads the content of the file or link, without "gitdir: " and the end of the line. */
 static int hold_pointer_text(struct hold_judge *j, const struct change *c, char into[PATH_MAX])
 {
 	const char *text = c->after.link ? c->after.link : "";
@@ -514,7 +514,7 @@ static int hold_pointer_text(struct hold_judge *j, const struct change *c, char 
 	return 0;
 }
 
-/* Within the workspace, where git itself would have put it. */
+/* The path is in the workspace, where git itself would have put it. */
 static bool hold_pointer_is_usual(const char *name, const char *path)
 {
 	if (str_equal(name, "commondir"))
@@ -554,10 +554,8 @@ bool hold_is_own_git(const char *path)
 	return str_equal(path, ".git");
 }
 
-/*
- * Without a .git of its own the folder belongs to the repository around it: git works there, and so
- * does the next session.  A folder with the objects in it has a word of its own: hold_late.c.
- */
+/* Without its own .git the folder belongs to the repository around it: git works there, and so does
+ * the next session.  hold_late.c judges the removal of a .git that has the objects. */
 int hold_gone_pointer(struct hold_judge *j, const char *path, struct hold_verdict *v)
 {
 	unsigned int was = hold_type(&j->before, path);
@@ -576,7 +574,8 @@ int hold_gone_pointer(struct hold_judge *j, const char *path, struct hold_verdic
 
 /* --- worktrees ------------------------------------------------------------------------ */
 
-/* The folder in which git keeps what it knows of a worktree, which the path lies in; false: none.
+/*
+ * The folder in which git keeps a worktree's files and in which the path is; false: there is none.
  */
 static bool hold_worktree_of(const char *path, char into[PATH_MAX])
 {
@@ -591,7 +590,8 @@ static bool hold_worktree_of(const char *path, char into[PATH_MAX])
 	return true;
 }
 
-/* The first of the files without which git knows nothing of a worktree that is gone; NULL: none. */
+/* The change that removed the first of the files without which git does not know the worktree;
+ * NULL: none was removed. */
 static const struct change *hold_worktree_lead(struct hold_judge *j, const char *dir)
 {
 	static const char *const parts[] = {"gitdir", "HEAD", "commondir"};
@@ -604,7 +604,8 @@ static const struct change *hold_worktree_lead(struct hold_judge *j, const char 
 		if (snprintf(path, sizeof(path), "%s/%s", dir, parts[i]) >= (int)sizeof(path))
 			continue;
 		c = changes_find(j->changes, path);
-		/* It can be the old name of a file that was moved, which has no change of its own.
+		/*
+		 * It can be the old name of a moved file, and such a name has no change of its own.
 		 */
 		if (c && c->after.type == OBJECT_ABSENT)
 			return c;
@@ -618,7 +619,8 @@ static const struct change *hold_worktree_lead(struct hold_judge *j, const char 
 	return NULL;
 }
 
-/* Its folder is in the workspace, and the session removed that too: that is shown for itself. */
+/* The worktree's folder was in the workspace, and the session removed it, too: that removal has its
+ * own change.  `where` gets the path that git has for it. */
 static bool hold_worktree_went(struct hold_judge *j, const char *dir, char where[PATH_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -637,10 +639,8 @@ static bool hold_worktree_went(struct hold_judge *j, const char *dir, char where
 	       (view_look(j->view, path, &now) < 0 || now.type == OBJECT_ABSENT);
 }
 
-/*
- * `git worktree prune` takes a worktree for gone whose folder it does not find, and in a box no
- * worktree beside the workspace is found.
- */
+/* `git worktree prune` thinks that a worktree is gone when it does not find its folder, and a box
+ * shows no worktree beside the workspace. */
 int hold_gone_worktree(struct hold_judge *j, const char *path, struct hold_verdict *v)
 {
 	char dir[PATH_MAX], where[PATH_MAX], head[PATH_MAX];
@@ -649,7 +649,7 @@ int hold_gone_worktree(struct hold_judge *j, const char *path, struct hold_verdi
 	v->most = HOLD_NOT;
 	if (!hold_worktree_of(path, dir))
 		return 0;
-	/* A repository that goes as a whole has a word of its own: hold_late.c. */
+	/* hold_late.c judges a repository that goes as a whole. */
 	if (hold_resolve(j, dir, "../../HEAD", head) < 0 || view_look(j->view, head, &o) < 0 ||
 	    o.type == OBJECT_ABSENT || hold_worktree_went(j, dir, where))
 		return 0;

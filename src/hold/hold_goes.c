@@ -2,16 +2,16 @@
 /*
  * Which folder a command goes to: `cd tools`, `cd -P -- tools`, `make -C "$ROOT/tools"`.
  *
- * The argument is read as a shell would read it, and none of it is run.  Three things in front of a
- * path are known without that: the top of the repository, the folder of the hook itself, and the
- * folder in which it was started.  Those are what words are looked for in anyway, so that the rest
- * of the path is enough.  With anything else that only a shell can tell the folder is not known.
+ * We read the argument as a shell would, and run none of it.  Three beginnings of a path we know
+ * without a shell: the top of the repository, the folder of the hook, and the folder where it was
+ * started.  We look for words in these folders anyway, so the rest of the path is enough.  If the
+ * path has anything else that only a shell can know, we do not know the folder.
  */
 #include "hold_parts.h"
 
 #include "str.h"
 
-/* Substitutions without blanks, quotes, dashes and braces. */
+/* Substitutions that we know, without blanks, quotes, dashes, underscores and braces. */
 static const char *const goes_known[] = {
 	"gitrevparseshowtoplevel", "gitrevparseshowcdup", "dirname$0",
 	"dirname$BASHSOURCE[0]",   "dirname$BASHSOURCE",  "pwd",
@@ -29,7 +29,7 @@ static bool goes_ends_quote(struct span text, size_t at)
 	return !memchr(text.ptr + at + 1, text.ptr[at], end - at - 1);
 }
 
-/* One argument, without its quotes; returns where it ends. */
+/* Reads one argument, without its quotes.  Returns where it ends. */
 static size_t goes_argument(struct span text, size_t at, char into[PATH_MAX])
 {
 	size_t len = 0, depth = 0;
@@ -67,7 +67,7 @@ static size_t goes_argument(struct span text, size_t at, char into[PATH_MAX])
 	return at;
 }
 
-/* `inside`, of this length, is one of those that are known. */
+/* The inside of a substitution is one of those that we know. */
 static bool goes_is_known(const char *inside, size_t len)
 {
 	char bare[64];
@@ -87,7 +87,7 @@ static bool goes_is_known(const char *inside, size_t len)
 	return false;
 }
 
-/* What stands behind a known folder; the whole where there is none in front. */
+/* What follows a known folder; the whole path, if it does not begin with one. */
 static const char *goes_behind(const char *path)
 {
 	bool tick = *path == '`';
@@ -121,7 +121,7 @@ bool hold_goes_is_known(struct span text, size_t at)
 		depth += !tick && c == ')';
 		depth -= c == (tick ? '`' : '(');
 	}
-	/* `from` is where the bracket stands. */
+	/* `from` is where the bracket is. */
 	return depth == 0 && goes_is_known((const char *)text.ptr + from + 1, end - from - 1);
 }
 
@@ -137,7 +137,7 @@ enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX])
 
 	if (strpbrk(rest, "$`*?[{"))
 		return HOLD_GOES_ANYWHERE;
-	/* Behind a folder that is known; otherwise an absolute path is one. */
+	/* After a known folder the slashes are dropped; without one, the path may be absolute. */
 	if (rest != path)
 		rest += strspn(rest, "/");
 	if (!*rest || str_equal(rest, "-"))

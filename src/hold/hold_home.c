@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the home has by a link in the workspace: of a folder of dotfiles that ~/.bashrc, ~/.gitconfig,
- * ~/.ssh/config or ~/.config/fish lead to, each file is one that a shell, git or ssh obeys, whatever
- * it is called there.  So every path of the list that a home can have is looked up in the home, and
- * what of it comes into the workspace is held as if it had that name; also where nothing is yet.
- * The same holds for a workspace that is itself such a folder (~/.config/nvim).
+ * What the home has by links into the workspace.  Say ~/.bashrc, ~/.gitconfig, ~/.ssh/config or
+ * ~/.config/fish lead into a folder of dotfiles.  Then a shell, git or ssh obeys each such file,
+ * whatever its name is there.  So we look up in the home every path of the list that a home can
+ * have.  If it leads into the workspace, what is there is held as if it had that name, also if
+ * nothing is there yet.  The same is true for a workspace that is itself such a folder
+ * (~/.config/nvim).
  *
- * Links in a folder of which the list has all (~/.ssh) are followed, as far as that goes quickly.
- * Programs that the home has by links (~/.local/bin) are not asked for: their names are typed.
+ * We also follow links in a folder that the list has with all its files (~/.ssh), up to a limit.
+ * We do not look for programs that the home has by links (~/.local/bin): the user types their
+ * names.
  */
 #include "hold_parts.h"
 
@@ -23,11 +25,11 @@ enum { HOME_ENTRIES_MAX = 256, HOME_DEPTH_MAX = 2 };
 struct home_look {
 	struct hold_judge *j;
 	const char *rule;
-	bool all;    /* of a folder */
-	size_t left; /* entries of folders that may still be looked at */
+	bool all;    /* the pattern means all of a folder */
+	size_t left; /* how many entries of folders we may still look at */
 };
 
-/* A path of the home; *ret_in: it comes into the workspace. */
+/* Adds the place that a path of the home leads to; *ret_in: it is in the workspace. */
 static int home_place(const struct home_look *h, const char *path, bool *ret_in)
 {
 	const char *home = h->j->rules->home;
@@ -35,14 +37,14 @@ static int home_place(const struct home_look *h, const char *path, bool *ret_in)
 	char at[PATH_MAX];
 
 	*ret_in = hold_resolve(h->j, "", path, at) == 0;
-	/* A file cannot be the workspace. */
+	/* The workspace is a folder, so a file cannot be it. */
 	if (!*ret_in || (!*at && !h->all))
 		return 0;
 	return hold_place_home(h->j, at, h->rule, "your %s%.200s leads to it",
 			       rest == path ? "" : "~", rest);
 }
 
-/* Links in a folder that is the home's own. */
+/* Adds what the links in a folder of the home lead to. */
 static int home_links(struct home_look *h, const char *folder,
 		      int depth) /* NOLINT(misc-no-recursion) */
 {
@@ -65,7 +67,7 @@ static int home_links(struct home_look *h, const char *folder,
 	return r;
 }
 
-/* How much of a pattern are plain words; 0: none that a home has. */
+/* How many letters of a pattern are plain words; 0: a home cannot have it. */
 static size_t home_plain(const char *pattern)
 {
 	size_t len = strlen(pattern), star = strcspn(pattern, "*");
@@ -75,11 +77,11 @@ static size_t home_plain(const char *pattern)
 		return 0;
 	if (star == len)
 		return len;
-	/* Of a folder all, or nothing that can be said. */
+	/* All of a folder; for other patterns we cannot know the path. */
 	return str_equal(pattern + star, "**") && star > 1 ? star - 1 : 0;
 }
 
-/* The pattern stands for what is in the folder from its byte `skip` on. */
+/* Adds what a pattern means in the home.  From its byte `skip` on it is a path in `folder`. */
 static int home_pattern(struct home_look *h, const char *folder, const char *pattern, size_t skip)
 {
 	size_t len = home_plain(pattern);
@@ -93,7 +95,7 @@ static int home_pattern(struct home_look *h, const char *folder, const char *pat
 		return 0;
 	h->all = pattern[len];
 	len -= skip;
-	/* Most are not there, and are known at the first look. */
+	/* Most do not exist, and the first look shows that. */
 	if (snprintf(path, sizeof(path), "%s/%.*s", folder, (int)(first < len ? first : len),
 		     text) >= (int)sizeof(path) ||
 	    lstat(path, &st) < 0 ||
@@ -105,7 +107,7 @@ static int home_pattern(struct home_look *h, const char *folder, const char *pat
 	return r < 0 || in || !h->all ? r : home_links(h, path, 1);
 }
 
-/* Git's settings may be elsewhere. */
+/* The files of git's settings may be elsewhere. */
 static int home_files(struct hold_judge *j)
 {
 	const struct home_look h = {.j = j, .rule = "git-config"};

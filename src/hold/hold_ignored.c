@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs where git does not look: what .gitignore leaves out is in no `git status` and in no
- * review of a commit, and .venv/bin, node_modules/.bin and build are full of what commands run.
- * They are told by one line for each folder that is ignored, however many there are, together with
- * what a build, a test or a check would take from there.  So are those in a folder that tools make
- * (made.h), which is one line on the screens whether git ignores it or not.
+ * Programs where git does not look.  What .gitignore leaves out is in no `git status` and in no
+ * review of a commit, and .venv/bin, node_modules/.bin and build are full of programs that commands
+ * run.  One line for each ignored folder tells how many there are, together with the files that a
+ * build, a test or a check would take from there.  The same is true for a folder that tools make
+ * (made.h): the screens show it as one line, whether git ignores it or not.
  *
- * Patterns are those of .gitignore files, of .git/info/exclude and of what core.excludesFile names,
- * as gitignore(5) has them; the last one that matches decides, and of files the deepest.  What
- * cannot be read ignores nothing.
+ * Patterns come from .gitignore files, from .git/info/exclude and from the file that
+ * core.excludesFile names, as gitignore(5) says.  The last pattern that matches decides, and the
+ * deepest file.  A file that cannot be read ignores nothing; one that is too long ignores all.
  */
 #include "hold_parts.h"
 
@@ -26,16 +26,17 @@ enum { IGNORED_FILE_MAX = 256 << 10, IGNORED_RULES_MAX = 4096, IGNORED_STEPS = 2
 
 /* One line of a .gitignore. */
 struct hold_ignore {
-	const struct hold_ignore *next; /* the one before it: the last line comes first */
+	const struct hold_ignore *next; /* the line before it: the last line is first */
 	const char *pattern;
 	bool keeps;   /* "!": not ignored */
 	bool folders; /* "/" at its end */
-	bool path;    /* a slash in it: from the file's folder on; else any name below */
+	bool path;    /* it has a slash: a path from the file's folder on; else any name below */
 };
 
 /* --- patterns ---------------------------------------------------------------------------- */
 
-/* "[a-z]" at *p, of one character; *p is behind it then.  A bracket that does not end is none. */
+/* Compares "[a-z]" at *p with one character, and moves *p behind it.  False: the bracket is not
+ * closed, so it is none. */
 static bool ignored_class(const char **p, char c, bool *ret)
 {
 	const char *at = *p + 1;
@@ -61,7 +62,7 @@ static bool ignored_class(const char **p, char c, bool *ret)
 	return true;
 }
 
-/* The recursion is as deep as the pattern has stars, and the steps are counted. */
+/* The recursion is as deep as the pattern has stars, and we count the steps. */
 static bool ignored_matches(const char *p, const char *s,
 			    unsigned int *steps) /* NOLINT(misc-no-recursion) */
 {
@@ -77,7 +78,7 @@ static bool ignored_matches(const char *p, const char *s,
 
 			while (*p == '*')
 				p++;
-			/* "**" and a slash stand for no folder as well. */
+			/* "**" and a slash can also stand for no folder. */
 			if (deep && *p == '/' && *steps && ignored_matches(p + 1, s, steps))
 				return true;
 			for (;; s++) {
@@ -129,7 +130,7 @@ static const struct hold_ignore *ignored_line(struct hold_judge *j, char *line,
 	return i->pattern ? i : next;
 }
 
-/* Of what is too long to be looked at nobody knows what it leaves out. */
+/* Nobody knows what a file leaves out that is too long to read: we assume all. */
 static const struct hold_ignore *ignored_all(struct hold_judge *j, const struct hold_ignore *next)
 {
 	char all[] = "*";
@@ -165,8 +166,8 @@ static const struct hold_ignore *ignored_read(struct hold_judge *j, const char *
 	return r == 0 ? ignored_lines(j, &text, next) : r == -E2BIG ? ignored_all(j, next) : next;
 }
 
-/* Which file core.excludesFile names: by the repository's own settings, or the user's, or where git
- * looks without any. */
+/* The file that core.excludesFile names in the repository's settings, or in the user's; else git's
+ * default. */
 static bool ignored_excludes(struct hold_judge *j, const char *gitdir, char into[PATH_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
@@ -180,7 +181,7 @@ static bool ignored_excludes(struct hold_judge *j, const char *gitdir, char into
 			if (str_equal(g->section, "core") && str_equal(g->key, "excludesfile"))
 				value = arena_str(&j->arena, g->value);
 	}
-	/* The last one that was read comes first. */
+	/* The setting that was read last is first. */
 	for (const struct hold_setting *s = j->rules->user.settings; !value && s; s = s->next)
 		if (str_equal(s->section, "core") && str_equal(s->key, "excludesfile"))
 			value = s->value;
@@ -205,7 +206,7 @@ static const struct hold_ignore *ignored_everywhere(struct hold_judge *j,
 		       : NULL;
 }
 
-/* The patterns of a folder; at the top of a repository with those of its own. */
+/* The patterns of a folder; at the top of a repository also those of the repository. */
 static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_dir *d)
 {
 	bool before = j->ignored_before;
@@ -223,7 +224,7 @@ static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_di
 	return found;
 }
 
-/* 1: ignored, 0: kept, -1: nothing is said, by the patterns of the folder d. */
+/* What the patterns of the folder d say.  1: ignored, 0: kept, -1: nothing. */
 static int ignored_by(struct hold_judge *j, struct hold_dir *d, const char *path, bool dir)
 {
 	const char *below = path + d->len + (d->len > 0);
@@ -241,14 +242,15 @@ static int ignored_by(struct hold_judge *j, struct hold_dir *d, const char *path
 	return -1;
 }
 
-/* A path, by the patterns of the folders above it within its repository, the deepest first. */
+/* The path is ignored, by the patterns of the folders above it in its repository, the deepest
+ * first. */
 static bool ignored_path(struct hold_judge *j, const char *path, bool dir)
 {
 	for (size_t len = strlen(path); len > 0;) {
 		while (len > 0 && path[len - 1] != '/')
 			len--;
 		len -= len > 0;
-		/* Only we write to it. */
+		/* Only this file writes to these fields. */
 		struct hold_dir *d = (struct hold_dir *)(uintptr_t)hold_dir_find(j, path, len);
 
 		if (!d || !d->root)
@@ -263,8 +265,8 @@ static bool ignored_path(struct hold_judge *j, const char *path, bool dir)
 	return false;
 }
 
-/* The outermost folder around a path that is ignored, or where one is that is itself; false: git
- * looks at it. */
+/* The outermost ignored folder around a path, or the folder of a path that is ignored itself;
+ * false: git looks at it. */
 static bool ignored_folder(struct hold_judge *j, const char *path, char into[PATH_MAX])
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -282,7 +284,7 @@ static bool ignored_folder(struct hold_judge *j, const char *path, char into[PAT
 
 /* --- programs ------------------------------------------------------------------------------ */
 
-/* The user had nothing there.  Paths are in order: the folder of the last one is asked again. */
+/* The user had nothing there.  Paths are sorted, so the answer for the last folder is kept. */
 static bool ignored_is_new(struct hold_judge *j, const char *folder)
 {
 	if (!j->made || !str_equal(j->made, folder)) {
@@ -292,8 +294,8 @@ static bool ignored_is_new(struct hold_judge *j, const char *folder)
 	return j->made_new;
 }
 
-/* The outermost folder around a path that tools make, by its name; one that a person may write to
- * as well counts where the user had none.  node_modules has a line of its own. */
+/* The outermost folder around a path that tools make, by its name.  A folder that a person may
+ * write to as well counts if the user had none.  node_modules has its own line. */
 static bool ignored_made(struct hold_judge *j, const char *path, char into[PATH_MAX],
 			 enum made_kind *ret)
 {
@@ -317,7 +319,7 @@ static bool ignored_made(struct hold_judge *j, const char *path, char into[PATH_
 	return false;
 }
 
-/* It is in a folder whose files tools load, whatever they are. */
+/* The file is in a folder of which tools load all files. */
 static bool ignored_is_loaded(struct hold_judge *j, const struct change *c)
 {
 	enum made_kind kind = MADE_NOT;
@@ -358,12 +360,12 @@ int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_ve
 	    (!ignored_is_program(c) && !ignored_is_loaded(j, c)) ||
 	    (!ignored_folder(j, c->path, folder) && !ignored_made(j, c->path, folder, &kind)))
 		return 0;
-	/* The user wants each of them held, or left out. */
+	/* The user wants each of them held, or left out, so each has its own verdict. */
 	if (!lines) {
 		v->most = HOLD_HOLD;
 		return 0;
 	}
-	/* The changes are in the order of their paths: the rest of the folder follows. */
+	/* Changes are sorted by path, so the rest of the folder follows. */
 	j->ignored = arena_str(&j->arena, folder);
 	if (!j->ignored)
 		return error_set(j->error, -ENOMEM, "no memory to look at what git ignores");
@@ -376,13 +378,13 @@ int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_ve
 struct ignored_line {
 	struct ignored_line *next;
 	const char *folder;
-	struct change *lead; /* which is told */
-	bool made;           /* by tools; git does not ignore it */
+	struct change *lead; /* the change that has the line */
+	bool made;           /* tools made it, and git does not ignore it */
 	size_t programs, others;
 };
 
-/* Rules about what a build, a test or a check takes from a folder: a folder that git ignores is
- * full of it, and one line says so. */
+/* Rules about what a build, a test or a check takes from a folder.  An ignored folder is full of
+ * such files, and one line says so. */
 static bool ignored_is_usual(const struct change *c)
 {
 	static const char *const rules[] = {"build-files", "test-files", "checkers", "python-names",
@@ -397,7 +399,7 @@ static bool ignored_is_usual(const struct change *c)
 static struct ignored_line *ignored_line_of(struct hold_judge *j, struct ignored_line **all,
 					    const char *folder, struct change *lead)
 {
-	/* All that is in a folder stands together: the last one is this one, or there is none. */
+	/* All changes of a folder are together, so it is the last line or a new one. */
 	struct ignored_line *l = *all;
 
 	if (l && str_equal(l->folder, folder))
@@ -466,7 +468,7 @@ int hold_ignored_end(struct hold_judge *j)
 
 		enum made_kind kind = MADE_NOT;
 
-		/* A build's own files have their lines where git does not ignore them. */
+		/* In a folder that git does not ignore, files of a build keep their own lines. */
 		if (c->group != CHANGE_FLAGGED || (!first && !ignored_is_usual(c)) ||
 		    (!ignored_folder(j, c->path, folder) &&
 		     !(first && ignored_made(j, c->path, folder, &kind))))
@@ -476,11 +478,11 @@ int hold_ignored_end(struct hold_judge *j)
 		if (!l)
 			return hold_no_memory(j);
 		l->made = kind != MADE_NOT;
-		/* One that a rule flags and a tool loads is counted below. */
+		/* A file that a rule flags and a tool loads is counted below. */
 		l->others += !first && !ignored_is_loaded(j, c);
 		if (l->lead == c)
 			continue;
-		/* A program says more than a file that a build reads. */
+		/* The line is rather for a program than for a file that a build reads. */
 		struct change *told = first ? l->lead : c;
 
 		l->lead = first ? c : l->lead;
@@ -500,9 +502,9 @@ int hold_ignored_end(struct hold_judge *j)
 	return r;
 }
 
-/* --- for who shows them --------------------------------------------------------------------- */
+/* --- for the screens ------------------------------------------------------------------------ */
 
-/* How long the outermost folder around a path is that git ignores; 0: there is none. */
+/* Length of the outermost ignored folder around a path; 0: there is none. */
 static size_t ignored_len(struct hold_judge *j, const char *path)
 {
 	char folder[PATH_MAX];
@@ -522,7 +524,7 @@ static size_t ignored_len(struct hold_judge *j, const char *path)
 
 void hold_mark_ignored(struct hold_judge *j)
 {
-	const char *last = ""; /* the path before, in whose folder the next one is, mostly */
+	const char *last = ""; /* the path before; mostly the next one is in the same folder */
 	size_t last_len = 0, len = 0;
 
 	j->ignored_before = true;

@@ -2,11 +2,11 @@
 /*
  * The judgement of a set of changes by the list.
  *
- * First the folders that have a change are looked at once: which of them are repositories, and
- * what the settings, hooks and links that stand there name (hold_where.c).  Then every rule that
- * the path of a change belongs to is asked, by its patterns or because something names the path;
- * a rule with an analyser lets that have the last word.  Of all answers the strongest counts, and
- * of equal ones the first in the list.
+ * First we look once at each folder that has a change: whether it is a repository, and what the
+ * settings, hooks and links there name (hold_where.c).  Then we ask every rule that the path of a
+ * change belongs to, by its patterns or because something names the path.  If a rule has an
+ * analyser, the analyser decides.  Of all answers the strongest counts, and of equal ones the first
+ * in the list.
  *
  * A folder is never held for its name: it runs nothing until something is in it.  A removal runs
  * nothing either, and has a level of its own (`gone`).  What cannot be read is judged by its name.
@@ -73,7 +73,7 @@ static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, co
 			   said);
 }
 
-/* The rows that a path belongs to by its name; `as` in front of it. */
+/* The rows that a path belongs to by its name, with `as` before it. */
 static int hold_rows_of(struct hold_judge *j, const char *as, const char *path, uint64_t *ret)
 {
 	_cleanup_buf_ struct buf whole = BUF_INIT(HOLD_FOLDED_MAX);
@@ -109,14 +109,16 @@ static int hold_ask_rows(struct hold_judge *j, const struct change *c, uint64_t 
 	return r;
 }
 
-/* A .git, or what it keeps for a worktree: the patterns know these. */
+/* The folder is a .git, or .git's folder for a worktree: the patterns have these. */
 static bool hold_is_git(const struct hold_dir *d)
 {
 	return hold_matches(".git", d->path) || hold_matches(".git/worktrees/*", d->path) ||
 	       hold_matches("**/.git", d->path) || hold_matches("**/.git/worktrees/*", d->path);
 }
 
-/* What it is within a folder that git takes for a repository, whatever its name. */
+/*
+ * Judges what the file is in a folder that git takes for a repository, whatever the folder's name.
+ */
 static int hold_ask_gitdir(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	for (const char *at = c->path; at; at = strchr(at, '/')) {
@@ -151,7 +153,7 @@ static int hold_ask_gitdir(struct hold_judge *j, const struct change *c, struct 
 	return 0;
 }
 
-/* A link that stands for a folder brings what is there under the names that a rule is about. */
+/* A link in the place of a folder: the files there get the names that a rule is about. */
 static int hold_ask_link(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	hold_fold(c->path, &j->folded);
@@ -177,7 +179,7 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 	for (const struct hold_place *p = j->places; r == 0 && p; p = p->next) {
 		const char *rest = str_after(c->path, p->path);
 
-		/* A link in the place of a folder above it brings another one. */
+		/* A link in the place of a folder above the place leads to another one. */
 		const char *below =
 			c->after.type == OBJECT_LINK ? str_after(p->path, c->path) : NULL;
 
@@ -218,7 +220,7 @@ static int hold_ask_gone_at(struct hold_judge *j, const char *path, bool moved, 
 	return r;
 }
 
-/* What was removed, or moved away from there. */
+/* Judges what was removed, or moved away from there. */
 static int hold_ask_gone(struct hold_judge *j, const char *path, bool moved, struct hold_said *said)
 {
 	char gitdir[PATH_MAX];
@@ -226,7 +228,7 @@ static int hold_ask_gone(struct hold_judge *j, const char *path, bool moved, str
 	uint64_t rows, more = 0;
 	int r = hold_rows_of(j, "", path, &rows);
 
-	/* What it was within a repository, whatever that is called. */
+	/* The same by its name in a repository, whatever the repository's folder is called. */
 	if (r == 0 && hold_gitdir_of(j, path, gitdir, &rest))
 		r = hold_rows_of(j, ".git/", rest, &more);
 	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
@@ -247,12 +249,12 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 			       : hold_ask_gone(j, c->path, false, said);
 	bool dir = c->after.type == OBJECT_DIR;
 
-	/* A folder in the place of a file: that is gone. */
+	/* A folder is in the place of a file, so the file is gone. */
 	if (dir && !j->brought && c->before.type == OBJECT_FILE)
 		r = hold_ask_gone(j, c->path, false, said);
 	if (r == 0 && !dir)
 		r = hold_rows_of(j, "", c->path, &rows);
-	/* What is asked of every file is asked of those of the tree. */
+	/* Rules about every path are only for files of the tree. */
 	if (j->brought)
 		rows &= ~j->rules->every;
 	if (r == 0)
@@ -332,7 +334,7 @@ static void hold_judge_free(struct hold_judge **j)
 	free(*j);
 }
 
-/* What git keeps comes last: that can take long, and the files do not wait for it. */
+/* git's own files come last: they can take long, and the other files do not wait for them. */
 static int hold_judge_all(struct hold_judge *j)
 {
 	struct changes *c = j->changes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What git's settings do.  Two lists: those that run something or lead somewhere, with the command
- * that would; and those that are known to do neither.  A setting on neither list counts as one
- * that runs something: git learns new ones with every version, and so do its extensions.
+ * What git's settings do.  Two lists: those that run something or lead somewhere, each with the
+ * command that would do it; and those that are known to do neither.  A setting on neither list
+ * counts as one that runs something: every version of git adds some, and so do its extensions.
  *
  * A row is "section.key", or "section.*.key" for one with a subsection; a key of "*" is any.
  */
@@ -67,8 +67,8 @@ static const struct hold_key_row hold_keys_run[] = {
 	{"url", true, "*", HOLD_FETCH " would go there instead"},
 	{"protocol", false, "allow", HOLD_FETCH " would run what an address names"},
 	{"protocol", true, "allow", HOLD_FETCH " would run what an address names"},
-	{"http", false, "*", HOLD_FETCH " would go through it, or tell it"},
-	{"http", true, "*", HOLD_FETCH " would go through it, or tell it"},
+	{"http", false, "*", HOLD_FETCH " would go through it, or send to it"},
+	{"http", true, "*", HOLD_FETCH " would go through it, or send to it"},
 	{"gc", false, "recentobjectshook",
 	 "git gc would run it, as many commands do by themselves"},
 	{"uploadpack", false, "*", "a git fetch from here would run it"},
@@ -92,7 +92,7 @@ static const struct hold_key_row hold_keys_run[] = {
 	{"lfs", true, "*", "git lfs would obey it"},
 };
 
-/* By the exact key, or all of a section whose other keys are above. */
+/* Exact keys, or all keys of a section whose other keys are above. */
 static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "repositoryformatversion", NULL},
 	{"core", false, "ignorecase", NULL},
@@ -201,7 +201,8 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	"git gc, which many commands start, would remove commits that only logs and stashes have"
 #define HOLD_HIDES "git status would not say all that has changed"
 
-/* Those that can lose or hide work, or lead somewhere, unless they say one of what stands there. */
+/* Settings that can lose or hide work, or lead somewhere, unless their value is one of the harmless
+ * words. */
 static const struct {
 	struct hold_key_row row;
 	const char *harmless;
@@ -227,26 +228,26 @@ static const struct {
 	{{"gc", false, "reflogexpireunreachable", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "worktreepruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"remote", true, "promisor", HOLD_MISSING}, "false", HOLD_KEY_RUNS},
-	{{"core", false, "logallrefupdates", "git would not note any more where branches stood"},
+	{{"core", false, "logallrefupdates", "git would no longer log where branches were"},
 	 "true",
 	 HOLD_KEY_SHOWN},
-	{{"core", false, "bare", "git would take your files for none of its own"},
+	{{"core", false, "bare", "git would think that this repository has no files"},
 	 "false",
 	 HOLD_KEY_SHOWN},
 	{{"core", false, "sparsecheckout", HOLD_HIDES}, "false", HOLD_KEY_SHOWN},
 	{{"core", false, "checkstat", HOLD_HIDES}, "default", HOLD_KEY_SHOWN},
 	{{"core", false, "trustctime", HOLD_HIDES}, "true", HOLD_KEY_SHOWN},
 	{{"status", false, "showuntrackedfiles", HOLD_HIDES}, "normal", HOLD_KEY_SHOWN},
-	{{"remote", true, "prune", "git fetch would remove what the remote has not"},
+	{{"remote", true, "prune", "git fetch would remove branches that the remote does not have"},
 	 "false",
 	 HOLD_KEY_SHOWN},
-	{{"remote", true, "gh-resolved", "gh pr, gh issue and others would speak with it"},
+	{{"remote", true, "gh-resolved", "gh pr, gh issue and others would use it"},
 	 "base",
 	 HOLD_KEY_SHOWN},
-	{{"fetch", false, "prune", "git fetch would remove what the remote has not"},
+	{{"fetch", false, "prune", "git fetch would remove branches that the remote does not have"},
 	 "false",
 	 HOLD_KEY_SHOWN},
-	{{"fetch", false, "prunetags", "git fetch would remove tags that the remote has not"},
+	{{"fetch", false, "prunetags", "git fetch would remove tags that the remote does not have"},
 	 "false",
 	 HOLD_KEY_SHOWN},
 };
@@ -266,7 +267,7 @@ static const struct hold_key_row *hold_key_find(const struct git_config *g,
 	return NULL;
 }
 
-/* An address or a remote's name that is no more: no helper, no option, nothing unseen. */
+/* The value is a plain address or name of a remote: no helper, no option, no control characters. */
 static bool hold_key_is_plain(const char *value)
 {
 	if (*value == '-' || strstr(value, "::"))
@@ -277,7 +278,7 @@ static bool hold_key_is_plain(const char *value)
 	return true;
 }
 
-/* What is fetched goes to the branches of the remote, and is not taken for the user's own. */
+/* git puts what it fetches among the remote's branches, not among the user's own. */
 static bool hold_key_is_afar(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -285,7 +286,7 @@ static bool hold_key_is_afar(const char *value)
 	return !colon || str_after(colon + 1, "refs/remotes/");
 }
 
-/* One of the words that stand there with a bar between. */
+/* The value is one of the words, which have a bar between them. */
 static bool hold_key_is_among(const char *value, const char *words)
 {
 	size_t len = strlen(value);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What git keeps for itself and is known to be harmless, or is judged by a rule of its own.  All
- * else among git's own files is held: git has files that it obeys by their mere being there
- * (MERGE_AUTOSTASH, BISECT_START, shallow), each version adds some, and so do programs that live
- * beside it.
+ * Which of git's own files are known to be harmless, or have a rule of their own.  All others are
+ * held: git obeys some files because they are there (MERGE_AUTOSTASH, BISECT_START, shallow), each
+ * version adds some, and so do programs that work beside git.
  */
 #include "hold_commits.h"
 
@@ -13,7 +12,8 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
-/* Within the folder of a repository.  A star stands for no slash, but at the end of a folder's. */
+/* Names in the folder of a repository.  A star matches no slash; a name that ends in a slash is a
+ * folder with all in it. */
 static const char *const known_names[] = {
 	/* Judged by rules of their own. */
 	"HEAD",
@@ -32,10 +32,10 @@ static const char *const known_names[] = {
 	"info/attributes",
 	"objects/[0-9a-f][0-9a-f]/*",
 	"objects/pack/*",
-	/* Repositories, of which each is one by itself. */
+	/* Each of these is a repository of its own. */
 	"modules/",
 	"worktrees/",
-	/* Words for a person, and notes that git makes again. */
+	/* Text for a person, and notes that git makes again. */
 	"description",
 	"COMMIT_EDITMSG",
 	"TAG_EDITMSG",
@@ -51,7 +51,7 @@ static const char *const known_names[] = {
 	"objects/info/commit-graph",
 	"objects/info/commit-graphs/",
 	"locked",
-	/* Of programs beside git: contents by their sums; a name of the project. */
+	/* Files of other programs: contents under their sums; a project's name. */
 	"lfs/tmp/",
 	"lfs/incomplete/",
 	"opencode",
@@ -69,7 +69,7 @@ static bool known_is(const char *name)
 	return false;
 }
 
-/* Every line stood there before. */
+/* Every line of `after` was in `before`. */
 static bool known_has_all(struct span before, struct span after)
 {
 	while (after.len > 0) {
@@ -83,7 +83,8 @@ static bool known_has_all(struct span before, struct span after)
 	return true;
 }
 
-/* Contents that git lfs takes by the sum in the name, and looks at no sum when it does. */
+/* A file of git lfs whose name is the sum of its content.  git lfs trusts the name and does not
+ * compute the sum. */
 static bool known_is_lfs(const struct change *c, const char *name)
 {
 	const char *last = strrchr(name, '/');
@@ -126,8 +127,8 @@ const char *hold_middle(const struct hold_judge *j, const char *path, const char
 	return NULL;
 }
 
-/* What says how a merge goes on is of no use without it, and would be taken for another commit's.
- */
+/* The files that say how a merge goes on wait with the merge.  Without it git would use them for
+ * another commit. */
 static int known_goes_with(struct hold_judge *j, const struct change *c, const char *name,
 			   struct hold_verdict *v)
 {
@@ -169,7 +170,8 @@ static bool known_same_patterns(struct span before, struct span after)
 	}
 }
 
-/* Which files git leaves out of sight, or out of the folder; NULL: it is another file. */
+/* Why a change of this file counts, if it says which files git hides or leaves out; NULL: it is
+ * another file. */
 static const char *known_leaves_out(const char *name)
 {
 	if (str_equal(name, "info/exclude"))
@@ -195,7 +197,7 @@ int hold_by_known(struct hold_judge *j, const struct change *c, struct hold_verd
 		return known_goes_with(j, c, name, v);
 	bool was = known_was(j, c->path, name);
 
-	/* One that the session made, of another name, is held as a whole. */
+	/* The session made the repository, and it has another name: it is held as a whole. */
 	if (!was && !named)
 		v->most = HOLD_NOT;
 	const char *why = known_leaves_out(name);
@@ -216,10 +218,9 @@ int hold_by_known(struct hold_judge *j, const struct change *c, struct hold_verd
 			"remove what is behind them");
 }
 
-/* --- contents that go ----------------------------------------------------------------------- */
+/* --- contents that are removed ---------------------------------------------------------------- */
 
-/* A change that takes away what git lfs or git annex keep; `dir` is the repository's, with its
- * slash. */
+/* The change removes what git lfs or git annex keep.  `dir` is the repository's, with its slash. */
 static bool known_takes(const struct change *c, const char *dir, size_t len)
 {
 	const char *name = strncmp(c->path, dir, len) == 0 ? c->path + len : NULL;
@@ -228,7 +229,7 @@ static bool known_takes(const struct change *c, const char *dir, size_t len)
 	       (str_after(name, "lfs/objects/") || str_after(name, "annex/objects/"));
 }
 
-/* The first of them is to be released, and the others go with it. */
+/* The user releases the first of them, and the others wait with it. */
 int hold_gone_kept(struct hold_judge *j, const char *path, struct hold_verdict *v)
 {
 	const char *name = git_rest(path);
@@ -237,13 +238,13 @@ int hold_gone_kept(struct hold_judge *j, const char *path, struct hold_verdict *
 
 	if (!name && !hold_gitdir_of(j, path, gitdir, &name))
 		return 0;
-	/* In a submodule's repository its own name begins behind that. */
+	/* In the repository of a submodule the name begins further on. */
 	const char *at = strstr(name, "lfs/objects/");
 
 	at = at ? at : strstr(name, "annex/objects/");
 	size_t len = (size_t)((at ? at : name) - path);
 
-	/* A repository that goes as a whole has a word of its own: hold_late.c. */
+	/* hold_late.c judges a repository that goes as a whole. */
 	if (snprintf(head, sizeof(head), "%.*sHEAD", (int)len, path) < (int)sizeof(head) &&
 	    view_look(&j->before, head, &o) == 0 && o.type != OBJECT_ABSENT &&
 	    (view_look(j->view, head, &o) < 0 || o.type == OBJECT_ABSENT)) {

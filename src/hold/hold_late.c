@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One deadline for all that is looked at.  What the session did is an agent's doing, and it can be
- * made to take any time: a history without end, a small pack that unpacks to terabytes, patterns
- * that match in no hurry.  Every loop whose length an agent decides asks here; once it is late no
- * more is looked at, and what was not judged by then is held, and says why.
+ * One deadline for the whole judgement.  An agent made the changes, and it can make them take any
+ * time: a history without end, a small pack that unpacks to terabytes, patterns that match slowly.
+ * Every loop whose length an agent decides asks here.  Once it is late, we look at nothing more.
+ * What was not judged by then is held, and the reason says so.
  *
  * A repository lands with all its parts or not at all: without its objects a branch is broken.  So
- * where a part of one was not judged, all that the session changed there goes with one change.  And
- * so does the removal of a repository of the user's, with the branches, stashes and logs by which
- * all commits are found: its HEAD stands for it.
+ * if a part of one was not judged, all that the session changed there waits with one change.  The
+ * same is true when the session removed a repository of the user, with the branches, stashes and
+ * logs by which git finds all commits: the change of its HEAD stands for it.
  */
 #include "hold_parts.h"
 
@@ -24,7 +24,7 @@ static const char late_rule[] = "git-commits";
 struct late_repo {
 	struct late_repo *next;
 	const char *path; /* the change by which it was found */
-	size_t len;       /* of the path, which is the repository's */
+	size_t len;       /* of the part of the path that is the repository's folder */
 	struct change *lead;
 	bool gone; /* the session removed it */
 };
@@ -56,7 +56,7 @@ int hold_late_say(struct hold_judge *j, struct hold_said *said)
 	return j->late_why ? 0 : error_set(j->error, -ENOMEM, "no memory to say what is held");
 }
 
-/* How long the path of its repository is; -1: it is no file of git's. */
+/* Length of the path of the change's repository; -1: it is not one of git's files. */
 static ssize_t late_gitdir(const struct change *c)
 {
 	return c->git ? c->git - c->path - (c->git > c->path) : -1;
@@ -81,7 +81,7 @@ static bool late_is_pack(const struct change *c)
 	return strstr(c->path, "objects/pack/") && str_ends_with(c->path, ".idx");
 }
 
-/* The HEAD of a repository of the user's, which has objects of its own: it goes. */
+/* The change removes HEAD of a repository of the user that has its own objects. */
 static bool late_is_gone(struct hold_judge *j, const struct change *c)
 {
 	char path[PATH_MAX];
@@ -96,8 +96,8 @@ static bool late_is_gone(struct hold_judge *j, const struct change *c)
 	       view_look(&j->before, path, &o) == 0 && o.type == OBJECT_DIR;
 }
 
-/* Repositories with a part that was not judged, each with one change that stands for it: a ref, if
- * there is one; and those that are gone. */
+/* Finds repositories with a part that was not judged, each with one change that stands for it (a
+ * ref, if there is one); and repositories that are gone. */
 static int late_repos(struct hold_judge *j, struct late_repo **ret)
 {
 	for (size_t i = 0; i < j->changes->count; i++) {
@@ -124,7 +124,7 @@ static int late_repos(struct hold_judge *j, struct late_repo **ret)
 	return 0;
 }
 
-/* What is said of the one that stands for the others. */
+/* Sets what is said of the change that stands for the others. */
 static int late_lead(struct hold_judge *j, const struct late_repo *repo, struct change *c)
 {
 	c->group = CHANGE_HELD;
@@ -145,8 +145,8 @@ static int late_lead(struct hold_judge *j, const struct late_repo *repo, struct 
 static int late_follow(struct hold_judge *j, const struct late_repo *repo, struct change *c)
 {
 	if (c->group == CHANGE_HELD && c->why != j->late_why) {
-		/* Held for itself: a pack without which the rest is broken, or of no use without
-		 * the rest. */
+		/* It is held for a reason of its own.  A pack: the rest is broken without it.
+		 * Anything else is of no use without the rest. */
 		if (late_is_pack(c))
 			repo->lead->needs = c->path;
 		else

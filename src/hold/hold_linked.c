@@ -2,17 +2,18 @@
 /*
  * Packages in node_modules whose install scripts npm runs by itself.
  *
- * Of a package that was installed npm install runs nothing more, and npm rebuild what its line names
- * (hold_whole.c).  It is another matter with a package that is linked: npm install runs its install
- * scripts, prepare too, wherever it lies.  It is linked when
+ * npm install runs nothing of a package that is installed already; npm rebuild runs what the
+ * package's line names (hold_whole.c).  But npm install runs the install scripts of a linked
+ * package, `prepare` too, wherever it is.  A package is linked when
  *
  *	a link in node_modules leads to it,
  *	package.json, there or elsewhere, takes a dependency from its path,
  *	a lock file has its path.
  *
- * So its package.json and its binding.gyp are judged as elsewhere.  The files that say so are read
- * as they are after the session: those that changed, and those of the folders around each
- * node_modules, so that what one session names and the next one makes counts.
+ * So we judge its package.json and its binding.gyp as we do outside node_modules.  We read the
+ * files that name it as they are after the session: those that changed, and those in the folders
+ * around each node_modules.  So it also counts when one session names a package and the next one
+ * makes it.
  */
 #include "hold_parts.h"
 
@@ -23,9 +24,9 @@
 #include <stdio.h>
 
 enum {
-	LINKED_FILE_MAX = 64 << 20, /* of a lock file */
+	LINKED_FILE_MAX = 64 << 20, /* most bytes of a lock file */
 	LINKED_BUCKETS = 1024,
-	LINKED_LIST_MAX = 1 << 16, /* entries of node_modules, in all */
+	LINKED_LIST_MAX = 1 << 16, /* most entries of node_modules folders, together */
 };
 
 struct linked_package {
@@ -35,12 +36,12 @@ struct linked_package {
 
 struct hold_linked {
 	struct linked_package *buckets[LINKED_BUCKETS];
-	struct linked_package *folders[LINKED_BUCKETS]; /* whose files were read */
-	const char *seen; /* the folder node_modules whose surroundings were read last */
+	struct linked_package *folders[LINKED_BUCKETS]; /* folders whose files were read */
+	const char *seen; /* the node_modules around which we read the files last */
 	size_t listed;
 };
 
-/* --- which are ------------------------------------------------------------------------------ */
+/* --- which packages are linked ---------------------------------------------------------------- */
 
 static bool linked_set_has(struct linked_package *const *set, const char *path, size_t len)
 {
@@ -65,7 +66,7 @@ static int linked_set_put(struct hold_judge *j, struct linked_package **set, con
 	return 0;
 }
 
-/* The user has pnpm, which makes such links by the thousand and runs nothing by them. */
+/* The user has pnpm, which makes thousands of such links and runs nothing because of them. */
 static bool linked_is_pnpms(struct hold_judge *j, const char *path)
 {
 	const char *at = strstr(path, "node_modules/.pnpm/");
@@ -85,7 +86,7 @@ static int linked_add(struct hold_judge *j, const char *path)
 	return linked_set_put(j, j->linked->buckets, path);
 }
 
-/* What a file in the folder `dir` says is a path: what that leads to. */
+/* Adds the package that a path leads to.  A file in the folder `dir` names the path. */
 static int linked_add_named(struct hold_judge *j, const char *dir, const char *said)
 {
 	char path[PATH_MAX], leads[PATH_MAX];
@@ -95,9 +96,11 @@ static int linked_add_named(struct hold_judge *j, const char *dir, const char *s
 	return linked_add(j, hold_leads_in(j, j->view, path, leads) ? leads : path);
 }
 
-/* --- who says so ----------------------------------------------------------------------------- */
+/*
+ * --- which files name them ---------------------------------------------------------------------
+ */
 
-/* A string of JSON as it is written; what is no character of ASCII is a mark of a question. */
+/* Decodes a string of JSON.  A character beyond ASCII becomes "?". */
 static void linked_decode(struct span written, struct buf *into)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -120,7 +123,7 @@ static void linked_decode(struct span written, struct buf *into)
 	}
 }
 
-/* Behind file: and its like; NULL: it has none of these in front. */
+/* What follows "file:" or a similar word; NULL: the text does not begin with one. */
 static const char *linked_behind(const char *text)
 {
 	static const char *const before[] = {"file:", "link:", "portal:", "workspace:"};
@@ -163,7 +166,7 @@ static int linked_read_json(struct hold_judge *j, const char *dir, struct span t
 	return r;
 }
 
-/* In any other text: what stands behind such a word. */
+/* In text that is not JSON: adds what follows "file:", "link:" or "portal:". */
 static int linked_read_text(struct hold_judge *j, const char *dir, struct span text)
 {
 	char said[PATH_MAX];
@@ -207,7 +210,7 @@ bool hold_takes_from_modules(struct hold_judge *j, const char *path, struct span
 	_cleanup_buf_ struct buf value = BUF_INIT(PATH_MAX);
 	char dir[PATH_MAX], to[PATH_MAX], leads[PATH_MAX];
 
-	/* With its quotes, and what is between it and its key. */
+	/* Without its quotes, and without what is between it and its key. */
 	while (written.len > 0 && strchr(": \t\r\n\"", written.ptr[0]))
 		written = span_skip(written, 1);
 	while (written.len > 0 && strchr(" \t\r\n\"", written.ptr[written.len - 1]))
@@ -264,7 +267,7 @@ static int linked_look_around(struct hold_judge *j, const char *modules)
 	if (r < 0 || hold_parent(modules, dir) < 0)
 		return r;
 	r = linked_read(j, hold_join(j, modules, ".package-lock.json"), dir);
-	/* Where a folder was read, those above it were. */
+	/* If a folder was read, those above it were, too. */
 	for (bool top = false;
 	     r == 0 && !top && !linked_set_has(j->linked->folders, dir, strlen(dir));) {
 		top = !*dir;
@@ -305,7 +308,7 @@ int hold_look_linked(struct hold_judge *j)
 		    hold_leads_in(j, j->view, c->path, leads))
 			r = linked_add(j, leads);
 	}
-	/* A package.json elsewhere counts where there is such a folder at all. */
+	/* A package.json elsewhere counts only if there is a node_modules. */
 	for (size_t i = 0; r == 0 && j->linked && i < j->changes->count && !hold_is_late_soon(j);
 	     i++) {
 		const struct change *c = &j->changes->items[i];
@@ -319,7 +322,9 @@ int hold_look_linked(struct hold_judge *j)
 	return r;
 }
 
-/* --- what is judged ------------------------------------------------------------------------------- */
+/*
+ * --- what counts --------------------------------------------------------------------------------
+ */
 
 bool hold_is_linked(const struct hold_judge *j, const char *path)
 {

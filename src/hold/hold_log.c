@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The logs of refs.  git takes commits from there by HEAD@{1}, and from the words of a line the
- * place that `git checkout -` goes back to; and by the log of a remote's branch `git pull --rebase`
- * knows which commits are not the user's own any more.  So each line that the session brings is
- * judged as a ref that is new; lines that the user had are not asked about.
+ * The logs of refs.  git takes commits from there by HEAD@{1}.  A line's text says where `git
+ * checkout -` goes back to.  By the log of a remote's branch `git pull --rebase` knows which
+ * commits are no longer the user's own.  So we judge each line that the session brings as a new
+ * ref.  We do not judge lines that the user had.
  */
 #include "hold_commits.h"
 
@@ -19,7 +19,7 @@ struct hold_log {
 	struct hold_judge *j;
 	struct hold_repo *repo;
 	struct hold_news news;
-	/* Of a remote's branch: where it stood, and where it stands.  Else of length 0. */
+	/* For a remote's branch: where it was, and where it is now.  Else the length is 0. */
 	struct git_name was, is;
 	bool remote;
 };
@@ -32,8 +32,8 @@ static bool log_is_hex(struct span word)
 	return word.len >= LOG_SHORT_MIN;
 }
 
-/* A word by which git finds a commit otherwise than as the name of a branch: 1234abc,
- * v1-3-g1234abc, main~3, :/text. */
+/* git finds a commit by this word in another way than by a branch's name: 1234abc, v1-3-g1234abc,
+ * main~3, :/text. */
 static bool log_is_expression(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++)
@@ -63,7 +63,7 @@ static int log_object(struct hold_log *l, const struct git_name *object)
 	struct git_commit commit;
 	struct git_name name;
 
-	/* What is not there is not taken from there. */
+	/* git cannot take a commit that is not there. */
 	if (git_name_is_null(object) || l->news.bad || l->repo->trouble ||
 	    git_walk_commit(&l->repo->walk, object, &name, &commit) == -ENOENT)
 		return 0;
@@ -114,7 +114,7 @@ static int log_line(struct hold_log *l, struct span line)
 	return r < 0 ? r : log_words(l, one.words);
 }
 
-/* The lines of the user's own, in order. */
+/* The lines of the user's log, sorted. */
 struct log_lines {
 	struct span *items;
 	size_t count;
@@ -128,7 +128,7 @@ static int log_compare(const void *a, const void *b)
 	return r ? r : (x->len > y->len) - (x->len < y->len);
 }
 
-/* With its end. */
+/* Takes the next line, with its end. */
 static struct span log_take(struct span *text)
 {
 	const uint8_t *end = memchr(text->ptr, '\n', text->len);
@@ -152,20 +152,20 @@ static bool log_sort(struct span text, struct log_lines *ret)
 	return ret->items != NULL;
 }
 
-/* The user's own has this line. */
+/* The user's log has this line. */
 static bool log_had(const struct log_lines *before, struct span line)
 {
 	return before->count &&
 	       bsearch(&line, before->items, before->count, sizeof(*before->items), log_compare);
 }
 
-/* Each line that the user's log has not. */
+/* Judges each line that the user's log does not have. */
 static int log_each(struct hold_log *l, struct span text, struct span before)
 {
 	struct log_lines had = {.count = 0};
 	int r = 0;
 
-	/* Mostly it only grew. */
+	/* Mostly the log only grew. */
 	if (before.len > 0 && before.len <= text.len && before.ptr[before.len - 1] == '\n' &&
 	    memcmp(before.ptr, text.ptr, before.len) == 0)
 		text = span_skip(text, before.len);

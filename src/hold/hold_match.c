@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names against patterns.  A name is not what an agent wrote but what a filesystem of the user's
- * may make of it: `.GIT/hooks` is .git/hooks where case does not count, and so is a `.git` with a
- * joiner in it, or `git~1`.  Folding both sides to one spelling costs a false alarm now and then,
- * and no miss.
+ * Compares names with patterns.  What counts is not the name that an agent wrote, but what a
+ * filesystem of the user may make of it: `.GIT/hooks` is .git/hooks where case does not count, and
+ * so is a `.git` with an invisible joiner in it, or `git~1`.  We fold both sides to one spelling.
+ * That gives a false alarm now and then, but misses nothing.
  *
- * A pattern stands for the end of a path that begins at any of its parts.  Most begin with a plain
- * word and are found by its hash, so that a path costs about as much as it has parts, however long
- * the list is.
+ * A pattern matches the end of a path, from the beginning of any part on.  Most patterns begin with
+ * a plain word, and we look them up by its hash.  So the time for a path depends on how many parts
+ * it has, and not on the length of the list.
  */
 #include "hold_parts.h"
 
@@ -15,10 +15,11 @@
 #include "str.h"
 #include "text.h"
 
-/* Two that fold to ASCII, where case folding goes beyond it. */
+/* Two characters beyond ASCII that case folding turns into ASCII letters. */
 enum { HOLD_LONG_S = 0x17f, HOLD_KELVIN = 0x212a };
 
-/* NTFS's short names of what git obeys; as git itself refuses them, with any digit at the end. */
+/* NTFS's short names of files that git obeys.  Any digit may be at the end, as where git refuses
+ * them. */
 static const struct {
 	const char *stem, *name;
 } hold_short[] = {
@@ -29,7 +30,7 @@ static const struct {
 	{"gi7d29~", ".gitattributes"},
 };
 
-/* The part that began at `from` is at its end. */
+/* Folds the end of the part that began at `from`. */
 static void hold_fold_part(struct buf *into, size_t from)
 {
 	static const char stream[] = "::$";
@@ -84,7 +85,7 @@ void hold_fold(const char *path, struct buf *into)
 	hold_fold_part(into, from);
 }
 
-/* One part; a star is any bytes, also none. */
+/* Matches one part; a star is any number of bytes, also none. */
 static bool hold_part_matches(struct span pattern, struct span s)
 {
 	size_t p = 0, at = 0, star = SIZE_MAX, kept = 0;
@@ -113,14 +114,14 @@ static struct span hold_part(const char *s)
 	return (struct span){(const uint8_t *)s, strcspn(s, "/")};
 }
 
-/* Behind a part and its slash. */
+/* What follows a part and its slash. */
 static const char *hold_after(const char *s, struct span part)
 {
 	s += part.len;
 	return *s == '/' ? s + 1 : s;
 }
 
-/* The recursion is as deep as the pattern has "**" parts: policy_hold_pattern_wrong. */
+/* The recursion is as deep as the pattern has "**" parts: policy_hold_pattern_wrong limits them. */
 bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recursion) */
 {
 	while (*pattern) {
@@ -140,7 +141,7 @@ bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recur
 	return !*path;
 }
 
-/* The path is a folder on the way to what the pattern is about. */
+/* The path is a folder above what the pattern is about. */
 static bool hold_is_above(const char *pattern, const char *path)
 {
 	while (*pattern && *path) {

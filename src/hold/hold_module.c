@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A commit names the commit of each submodule.  No ref needs to reach that one: `git switch
+ * A commit names the commit of each submodule.  No ref needs to reach that commit: `git switch
  * --recurse-submodules`, or submodule.recurse in the settings, writes its files all the same, from
- * what git keeps for the submodule (.git/modules/NAME), and a session can put objects there.  So it
- * is followed like a ref of the submodule's.
+ * what git keeps for the submodule (.git/modules/NAME), and a session can put objects there.  So we
+ * judge it like a ref of the submodule.
  *
- * By which name git finds the submodule is what .gitmodules of that commit says.  It is looked for in
- * every repository below modules, and in that of the folder itself.  Where none has it git would have
- * to fetch it, and then it is not the session's.  What the user's refs of the submodule reach
- * is not either.
+ * git finds the submodule by the name that .gitmodules of that commit says.  We look in every
+ * repository below modules, and in that of the folder itself.  If none has the commit, git would
+ * have to fetch it, and then the session did not bring it.  Nor did it bring what the user's refs
+ * of the submodule reach.
  */
 #include "hold_commits.h"
 
@@ -18,7 +18,7 @@
 
 enum { MODULES_MAX = 256, MODULES_DEPTH = 6 };
 
-/* The folders below modules of one repository, of which some are repositories. */
+/* The folders below modules of one repository.  Some of them are repositories. */
 struct hold_modules {
 	struct hold_modules *next;
 	const char *of;
@@ -50,7 +50,7 @@ static int module_on_name(void *context, const char *name)
 	return 0;
 }
 
-/* A name may have slashes: a folder that is no repository has others in it. */
+/* Lists a folder.  A name may have slashes: a folder that is not a repository has others in it. */
 static int module_list(struct hold_judge *j, struct hold_modules *m, const char *dir)
 {
 	const struct view *const views[] = {j->view, &j->before};
@@ -105,7 +105,7 @@ static int module_find(struct hold_judge *j, const char *gitdir, struct hold_mod
 	return r;
 }
 
-/* One repository, if it has the commit. */
+/* Judges the commit in one repository, if that has it. */
 static int module_judge(struct hold_judge *j, const char *gitdir, const char *path,
 			const struct git_difference *d, struct hold_news *n)
 {

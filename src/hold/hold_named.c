@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Files of the user's that run by themselves, or by a command, and what they name: that is run with
- * them.  They are read as they were before the session.  What a word names: hold_words.c.
- */
+/* Files of the user that run by themselves or by a command.  What they name runs with them.  We
+ * read them as they were before the session.  hold_words.c knows what a word names. */
 #include "hold_parts.h"
 
 #include "str.h"
@@ -52,7 +50,7 @@ static const char *const named_imports[] = {"include", "import", "try-import", N
 static const char *const named_crates[] = {"Cargo.toml", NULL};
 static const char *const named_build[] = {"build", NULL};
 
-/* Rules whose files are run by themselves, and so is what they name. */
+/* Rules whose files run by themselves, with what they name. */
 static const struct hold_naming named_rules[] = {
 	{.rule = "git-hook-folders",
 	 .what = "git would run it through a hook",
@@ -67,7 +65,7 @@ static const struct hold_naming named_rules[] = {
 	 .files = named_managers,
 	 .keys = named_programs,
 	 .settings = named_imports},
-	/* These are asked for by a command, or run elsewhere: what they name is worth a look. */
+	/* A command asks for these, or they run elsewhere: what they name is worth a look. */
 	{.rule = "package-scripts",
 	 .what = "npm install and npm run would run it",
 	 .plain = true,
@@ -105,7 +103,7 @@ static const struct hold_naming named_rules[] = {
 	 .files = named_instructions},
 };
 
-/* What .envrc asks for by a word, and direnv finds by a name. */
+/* Words of .envrc, and the file that direnv reads for each. */
 static const struct {
 	const char *word, *file;
 } named_words[] = {
@@ -124,7 +122,7 @@ struct named_folder {
 	const struct hold_naming *naming;
 };
 
-/* The file at the top, or in the folder that stands behind the word: use flake ./a, path:a#b. */
+/* Adds the file at the top, or in the folder that follows the word: use flake ./a, path:a#b. */
 static int named_use(const struct named_folder *f, struct span behind, size_t row, const char *by)
 {
 	char name[PATH_MAX], path[PATH_MAX];
@@ -179,7 +177,7 @@ static int named_uses(const struct named_folder *f, struct span text, const char
 	return r;
 }
 
-/* One file of the user's, and the settings that it names. */
+/* Follows one file of the user, and the settings that it names. */
 static int named_file(void *context, const char *name)
 {
 	const struct named_folder *f = context;
@@ -191,7 +189,7 @@ static int named_file(void *context, const char *name)
 
 	if (!path)
 		return hold_no_memory(f->j);
-	/* The keys of it are patterns of files that are given to a command. */
+	/* Its keys are patterns of files, and a command gets those files. */
 	enum hold_words_of of = str_after(name, ".lintstagedrc") ? HOLD_WORDS_VALUES : naming->of;
 
 	for (size_t i = 0; r == 0 && i < more.count; i++) {
@@ -217,7 +215,7 @@ static int named_file(void *context, const char *name)
 	return r;
 }
 
-/* Files of a rule that the user has in `dir`, and those in folders of theirs. */
+/* Follows the files of a rule that the user has in `dir`, and the files in the rule's folders. */
 static int named_by(struct hold_judge *j, const char *dir, const struct hold_row *row,
 		    const struct hold_naming *naming)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paths that files of the user's name, whether anything is changed there or not: a change can
- * come by the tree, by the index, or by a commit on a branch that nobody has checked out, and all
- * of them are asked about here, by one function.
+ * The paths that files of the user name, whether something changed there or not.  A change can come
+ * by the tree, by the index, or by a commit on a branch that is not checked out.  One function
+ * answers for all of them.
  *
  *	a file		the path itself
  *	a pattern	paths that match it: settings that settings name
- *	a tail		paths that end with it: what is run in a folder that is not known
+ *	a tail		paths that end with it: what runs in a folder that we do not know
  *	programs' tail	what is in a folder of PATH whose path ends so
  *	a tool		no path: a word of a hook, for hold_tools.c
  *	programs	what is in a folder of PATH.  A program under the name of one that the user
  *			has is what that name means from then on, and is held; others are flagged.
- *			Where a hook puts the folder there all are held; of node_modules/.bin, which
- *			npx and its like put there, only the first
+ *			If a hook puts the folder there, all are held.  Of node_modules/.bin, which
+ *			npx and similar tools put there, only the first kind is held
  *
- * Of more paths than anybody names only a sum is kept.  A change whose path has such a sum may be
- * one of them, and is held.
+ * Beyond NAMES_MAX paths we keep only a sum of each.  A change whose path has such a sum may be one
+ * of them, and is held.
  *
- * A link in the place of a folder above such a path, or of a folder of PATH, brings another one.
- * What is said of a change is put into words when it is found: most names are never asked for.
+ * A link in the place of a folder above such a path, or of a folder of PATH, leads to another one.
+ * We write the reason only when a change is found: most names are never asked for.
  */
 #include "hold_parts.h"
 
@@ -58,7 +58,7 @@ static struct hold_name **names_bucket_tail(struct hold_judge *j, const char *pa
 	return names_bucket(j, path + last, len - last);
 }
 
-/* Where the sum of a path, or of the last part of a tail, is kept. */
+/* Where the bit of a path's sum is.  Of a tail only the last part counts. */
 static size_t names_bit(const char *path, size_t len, enum hold_name_kind kind)
 {
 	size_t last = kind == HOLD_NAME_TAIL ? names_last(path, len) : 0;
@@ -100,7 +100,8 @@ int hold_give_up(struct hold_judge *j, const char *fmt, ...)
 	return j->unread ? 0 : hold_no_memory(j);
 }
 
-/* Nobody asks for a tool by its bucket: that of its script keeps those of many apart. */
+/* The bucket of a name.  Nobody looks a tool up by its bucket, so its script counts, too, and tools
+ * of many scripts are in different buckets. */
 static struct hold_name **names_bucket_of(struct hold_judge *j, const struct hold_name *name,
 					  size_t len)
 {
@@ -113,7 +114,7 @@ static struct hold_name **names_bucket_of(struct hold_judge *j, const struct hol
 	return &j->names[fnv_bytes(sum, name->script, strlen(name->script)) % HOLD_NAME_BUCKETS];
 }
 
-/* One that is beyond those that are kept. */
+/* Handles a name for which there is no room. */
 static int names_beyond(struct hold_judge *j, const struct hold_name *name, size_t len)
 {
 	if (name->kind == HOLD_NAME_FILE || name->kind == HOLD_NAME_TAIL) {
@@ -131,7 +132,7 @@ int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 	size_t len = strlen(name->path), most = NAMES_COMPARED;
 	struct hold_name **bucket = names_bucket_of(j, name, len);
 
-	/* One that stands there twice costs no more than its room. */
+	/* We compare with a few only: a name that is there twice costs only memory. */
 	for (const struct hold_name *n = *bucket; n && most > 0; n = n->next, most--)
 		if (n->row == name->row && n->most == name->most && n->plain == name->plain &&
 		    names_same(n->script, name->script) && names_is(n, name->kind, name->path, len))
@@ -160,9 +161,9 @@ int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 	return n->path ? 0 : hold_no_memory(j);
 }
 
-/* --- what is asked about them ------------------------------------------------------------- */
+/* --- questions about them ------------------------------------------------------------------ */
 
-/* The name is one of a program that stands in the user's PATH, elsewhere than in the workspace. */
+/* The user's PATH has a program of this name, outside the workspace. */
 static bool names_has_program(const struct hold_judge *j, const char *name)
 {
 	const char *at = getenv("PATH");
@@ -184,7 +185,9 @@ static bool names_has_program(const struct hold_judge *j, const char *name)
 	return false;
 }
 
-/* Another rule knows it by its name: not by its end alone (*.yml of json-schema, *.so). */
+/*
+ * Another rule knows the path by its name, and not by its end alone (*.yml of json-schema, *.so).
+ */
 static bool names_is_known(struct hold_judge *j, const struct hold_name *n, const char *path)
 {
 	uint64_t by_end = 0;
@@ -198,11 +201,11 @@ static bool names_is_known(struct hold_judge *j, const struct hold_name *n, cons
 	       hold_find(j->rules, buf_str(&j->folded)) & ~(j->rules->every | by_end);
 }
 
-/* A program of this name in the folder; NULL: the folder itself is another one. */
+/* Judges a program of this name in a folder of PATH; NULL: the folder itself changed. */
 static int names_ask_program(struct hold_judge *j, const struct change *c,
 			     const struct hold_name *n, const char *program, struct hold_said *said)
 {
-	/* A hook puts it in PATH to run what is there. */
+	/* A hook puts the folder in PATH to run what is there. */
 	bool hook = hold_rows[n->row].hook;
 	bool held = !program || (hook && !n->plain) || names_has_program(j, program);
 
@@ -231,7 +234,7 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 {
 	if (n->kind == HOLD_NAME_PROGRAMS)
 		return names_ask_program(j, c, n, NULL, said);
-	/* What a script names counts like what the hook names that runs it. */
+	/* What a script names counts like what the hook names that runs the script. */
 	if (n->script && said->level < HOLD_HOLD && !(n->plain && names_is_known(j, n, c->path)) &&
 	    hold_runs_script(j, n->script)) {
 		const char *why = arena_printf(
@@ -255,7 +258,7 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 	return why ? hold_ask_at(j, c, n->row, why, n->most, said) : hold_no_memory(j);
 }
 
-/* Everything that it stands in the place of, or above. */
+/* Judges a link: asks about every name at its path or below. */
 static int names_ask_link(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	int r = 0;
@@ -270,7 +273,7 @@ static int names_ask_link(struct hold_judge *j, const struct change *c, struct h
 	return r;
 }
 
-/* The path is this tail, or ends with it behind a slash. */
+/* The path is this tail, or ends with a slash and this tail. */
 static bool names_ends(const char *path, size_t len, const char *tail)
 {
 	size_t n = strlen(tail);

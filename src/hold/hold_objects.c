@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * git's objects: they are only ever added.  git names an object by the sum of what it says, and
- * looks at no sum when it reads one.  So bytes that were put in the place of an object of the
- * user's, in its file or in a pack that comes before it, are what git checkout writes.
+ * git's objects are only ever added.  git names an object by the sum of its content, and does not
+ * check the sum when it reads one.  So if a session puts other bytes in the place of one of the
+ * user's objects, in its file or in a pack that git reads first, git checkout writes those bytes.
  *
  *	a file that changed	is held, unless it says the same in another way
  *	a loose one that is new	must be what its name says: the user may have it in a pack, or
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* "ab/cdef...": the name. */
+/* Reads the name of an object from "ab/cdef...". */
 static bool objects_name(const char *path, struct git_name *ret)
 {
 	char hex[GIT_HEX_MAX + 1];
@@ -45,7 +45,7 @@ static int objects_by_loose(struct hold_judge *j, struct hold_repo *repo, const 
 	return objects_say(j, v, git_store_verify_loose(repo->walk.store, &name));
 }
 
-/* The name of a pack without its ending; false: it is no part of one. */
+/* The name of a pack without its ending; false: the file is not part of a pack. */
 static bool objects_stem(const char *name, char into[NAME_MAX + 1])
 {
 	static const char *const endings[] = {".pack",   ".idx",      ".rev", ".bitmap",
@@ -62,7 +62,9 @@ static bool objects_stem(const char *name, char into[NAME_MAX + 1])
 	return false;
 }
 
-/* 0: each object of it is what its name says; asked once. */
+/*
+ * Returns 0 if each object of the pack is what its name says, else -errno.  A pack is checked once.
+ */
 static int hold_verify_pack(struct hold_judge *j, struct hold_repo *repo, const char *stem)
 {
 	for (struct hold_pack *p = repo->packs; p; p = p->next)
@@ -83,20 +85,20 @@ static int objects_by_pack(struct hold_judge *j, struct hold_repo *repo, const s
 {
 	char stem[NAME_MAX + 1];
 
-	/* Named by what is in it. */
+	/* A pack has the sum of its content as its name, so a changed one is held. */
 	if (c->before.type != OBJECT_ABSENT)
 		return 0;
-	/* git loads each index, whatever its name; what else has a name of its own is no part of a
+	/* git loads each index, whatever its name.  A file with any other name is not part of a
 	 * pack. */
 	if (strchr(path, '/') || !objects_stem(path, stem))
 		return hold_say(j, v, "git has no such name among its packs");
 	int r = hold_verify_pack(j, repo, stem);
 
-	/* Without an index git does not see it. */
+	/* Without an index git does not see the pack. */
 	r = objects_say(j, v, r == -ENOENT ? 0 : r);
 	const char *idx = v->most == HOLD_NOT ? NULL : hold_bad_pack(j, repo);
 
-	/* What belongs to a pack goes with its index. */
+	/* The other files of a pack wait with its index. */
 	if (idx && !str_ends_with(path, ".idx"))
 		v->with = idx;
 	return r;
@@ -125,8 +127,10 @@ const char *hold_bad_pack(struct hold_judge *j, struct hold_repo *repo)
 	return repo->bad_pack;
 }
 
-/* The repository whose objects a path is among.  One that is new and stands within another is no
- * cover: a HEAD in .git/objects would make that a repository. */
+/*
+ * The name below objects/ of the repository that the path is in; NULL: there is none.  A new
+ * repository inside another one does not count: a HEAD in .git/objects would make that folder one.
+ */
 static const char *objects_gitdir(const struct hold_judge *j, const char *path,
 				  char gitdir[PATH_MAX])
 {
@@ -143,7 +147,7 @@ static const char *objects_gitdir(const struct hold_judge *j, const char *path,
 		below = str_after(path + len + (len > 0), "objects/");
 		if (below && dir && dir->was_gitdir)
 			return below;
-		/* And the next one above it. */
+		/* Try the next one above it. */
 		char *slash = strrchr(gitdir, '/');
 
 		if (len == 0)
@@ -161,7 +165,7 @@ int hold_by_objects(struct hold_judge *j, const struct change *c, struct hold_ve
 	const char *name = objects_gitdir(j, c->path, gitdir);
 	struct hold_repo *repo = NULL;
 
-	/* In a repository that is new there is nothing of the user's. */
+	/* A new repository has nothing of the user. */
 	if (!name) {
 		v->most = HOLD_NOT;
 		return 0;
@@ -175,12 +179,12 @@ int hold_by_objects(struct hold_judge *j, const struct change *c, struct hold_ve
 		return objects_say(j, v, repo->trouble);
 	if (place == GIT_PLACE_LOOSE)
 		return objects_by_loose(j, repo, name, v);
-	/* Where the patterns know the repository it never lands. */
+	/* If the patterns know the repository, it never lands. */
 	if (place == GIT_PLACE_CACHE && git_place_of(c->path) != GIT_PLACE_CACHE)
 		return 0;
 	if (place != GIT_PLACE_CACHE && str_after(name, "pack/"))
 		return objects_by_pack(j, repo, c, name + strlen("pack/"), v);
-	/* git knows no such name, or reads it for others. */
+	/* git knows no such name, or reads it only for others. */
 	v->most = HOLD_NOT;
 	return 0;
 }

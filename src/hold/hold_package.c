@@ -3,11 +3,11 @@
  * Packages and hosts: what package.json would run that it would not have run before, from where a
  * lock file would fetch, and which schema an editor would.
  *
- * Of its scripts those are held that run by themselves: at an install, around another script, or by
- * a hook of the user's.  Who types `npm run lint` asks for that one: it is flagged.
+ * Scripts that run by themselves are held: at an install, around another script, or by a hook of
+ * the user.  A script that the user asks for by name (`npm run lint`) is flagged.
  *
- * A package's own fields are compared as they are written: a script that says the same in other
- * letters counts as changed.
+ * We compare the fields of a package as they are written: a script that says the same with other
+ * escapes counts as changed.
  */
 #include "hold_parts.h"
 
@@ -24,12 +24,11 @@ enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_T
 enum hold_field_kind {
 	HOLD_FIELD_SCRIPT,
 	HOLD_FIELD_RUNS,
-	HOLD_FIELD_LOADS, /* names code for a program that has to be started: flagged, as its file
-			     is */
+	HOLD_FIELD_LOADS, /* names code for a program that the user starts: flagged */
 	HOLD_FIELD_FETCHES,
 };
 
-/* The fields of a package that something is run or fetched by. */
+/* The fields of a package by which something runs or is fetched. */
 static const struct {
 	const char *name;
 	enum hold_field_kind kind;
@@ -94,16 +93,17 @@ static const char *const hold_at_install[] = {
 	"postprepare", "prepublish", "dependencies", "pnpm:devPreinstall",
 };
 
-/* Scripts that npm runs around others, with "pre" and "post" in front: also those of its own. */
+/* Scripts that npm runs before and after others, with "pre" and "post" before their names.  They
+ * count also if the package has no script of that name. */
 static const char *const hold_around_scripts[] = {
 	"install", "uninstall", "publish", "prepare", "pack",        "version",
 	"test",    "start",     "stop",    "restart", "publishOnly",
 };
 
-/* One of them as it is written: of an object one for each of its members. */
+/* One field as it is written; of an object, one for each member. */
 struct hold_field {
 	size_t row;
-	struct span key, value; /* key: of the member; empty: the field is no object */
+	struct span key, value; /* key: that of the member; empty: the field is not an object */
 };
 
 struct hold_package {
@@ -119,7 +119,7 @@ static bool hold_package_put(struct hold_package *p, size_t row, struct span key
 	return true;
 }
 
-/* The members of a field whose opening bracket was read. */
+/* Reads the members of a field.  Its opening bracket was read. */
 static bool hold_package_members(struct json_walk *w, struct hold_package *p, size_t row)
 {
 	enum json_walk_token t;
@@ -149,7 +149,7 @@ static bool hold_package_field(struct json_walk *w, struct hold_package *p)
 				     hold_package_put(p, row, (struct span){NULL, 0}, w->text));
 }
 
-/* False: it is no JSON object, or too much of one. */
+/* False: it is not a JSON object, or it has too many fields. */
 static bool hold_package_read(struct span text, struct hold_package *p)
 {
 	struct json_walk w = {.left = text};
@@ -165,7 +165,7 @@ static bool hold_package_read(struct span text, struct hold_package *p)
 	return t == JSON_WALK_CLOSE && json_walk_next(&w) == JSON_WALK_END;
 }
 
-/* A string as it is written, as words: an escape is between them. */
+/* Writes a string as words.  An escape separates words. */
 static void hold_words_put(struct span written, struct buf *into)
 {
 	for (size_t i = 0; i < written.len; i++) {
@@ -240,7 +240,7 @@ static bool hold_is_script(const struct hold_package *p, struct span name)
 	return false;
 }
 
-/* "prelint" of a package with a script "lint": who runs that runs this as well. */
+/* "prelint" of a package with a script "lint": whoever runs that runs this, too. */
 static bool hold_is_around(const struct hold_package *p, struct span key)
 {
 	size_t skip = key.len > 4 && memcmp(key.ptr, "post", 4) == 0  ? 4
@@ -256,8 +256,8 @@ static bool hold_is_around(const struct hold_package *p, struct span key)
 	return hold_is_script(p, name);
 }
 
-/* A script that runs although nobody asks for it by its name: at an install, around another one, or
- * by a hook of the user's. */
+/* The script runs although nobody asks for it by name: at an install, around another one, or by a
+ * hook of the user. */
 static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package *p,
 				const struct hold_field *f)
 {
@@ -266,7 +266,7 @@ static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package 
 	if (hold_fields[f->row].kind != HOLD_FIELD_SCRIPT || hold_is_at_install(f) ||
 	    hold_is_around(p, f->key))
 		return true;
-	/* A name that is not known is one that may be run. */
+	/* A name that we do not know may be one that runs. */
 	if (f->key.len == 0 || f->key.len >= sizeof(name) || memchr(f->key.ptr, '\\', f->key.len))
 		return true;
 	memcpy(name, f->key.ptr, f->key.len);
@@ -275,7 +275,7 @@ static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package 
 }
 
 /* A dependency, or a workspace, whose folder is in node_modules: npm install would run its install
- * scripts, and there they are passed over. */
+ * scripts, although we pass over scripts there. */
 static bool hold_is_from_modules(struct hold_judge *j, const struct change *c,
 				 const struct hold_field *f)
 {
@@ -283,7 +283,9 @@ static bool hold_is_from_modules(struct hold_judge *j, const struct change *c,
 	       hold_takes_from_modules(j, c->path, f->value);
 }
 
-/* Of two new fields the one that is told: what runs without being asked for comes first. */
+/*
+ * The reason names the new field that weighs most: what runs without being asked for comes first.
+ */
 static int hold_field_weight(struct hold_judge *j, const struct change *c,
 			     const struct hold_package *p, const struct hold_field *f)
 {
@@ -328,7 +330,7 @@ static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const st
 			value, others);
 }
 
-/* Of a package that was installed npm rebuild runs these alone. */
+/* npm rebuild runs only these of an installed package. */
 static bool hold_is_at_rebuild(const struct hold_field *f)
 {
 	return hold_is_at_install(f) &&
@@ -336,7 +338,7 @@ static bool hold_is_at_rebuild(const struct hold_field *f)
 		json_walk_is(f->key, "postinstall"));
 }
 
-/* Of one that is linked npm install runs these. */
+/* npm install runs these of a linked package. */
 static bool hold_is_at_link(const struct hold_field *f)
 {
 	return hold_is_at_rebuild(f) || json_walk_is(f->key, "prepare") ||
@@ -392,7 +394,8 @@ static const char *hold_last(const char *path)
 
 int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
-	/* In other clothes than JSON its name has to do; and a file that one names is none. */
+	/* A package file that is not JSON is judged by its name; a file that package.json names has
+	 * no fields. */
 	if (strcasecmp(hold_last(c->path), "package.json") != 0)
 		return 0;
 	int r = hold_read_both(j, c, v);
@@ -407,7 +410,7 @@ int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_ve
 		return hold_say(j, v,
 				"npm install and npm run would run what it says, and it cannot "
 				"be read as JSON");
-	/* One that could not be read had nothing. */
+	/* If the old one could not be read, all fields are new. */
 	if (!hold_package_read(buf_span(&j->old), &both[0]))
 		both[0].count = 0;
 	return hold_package_compare(j, c, &both[0], &both[1], v);
@@ -427,13 +430,13 @@ static bool hold_is_lock(const char *name)
 	return false;
 }
 
-/* The first package.json that is held, in the folder of the lock file or below it. */
+/* The first held package.json in the folder of the lock file or below it. */
 static const struct change *hold_package_of(const struct hold_judge *j, const struct change *lock)
 {
 	size_t len = (size_t)(hold_last(lock->path) - lock->path);
 	size_t i = (size_t)(lock - j->changes->items);
 
-	/* What is in a folder stands together. */
+	/* Changes of one folder are next to each other. */
 	while (i > 0 && strncmp(j->changes->items[i - 1].path, lock->path, len) == 0)
 		i--;
 	for (; i < j->changes->count; i++) {
@@ -513,7 +516,7 @@ static void hold_hosts_put(struct hold_host_set *s, struct span host)
 		memcpy(s->names[s->count++], name, host.len + 1);
 }
 
-/* Behind "://": what stands there up to the path, without the user in front of it. */
+/* The host after "://": up to the path, without the user's name before it. */
 static struct span hold_host_of(struct span s)
 {
 	struct span host = {s.ptr, 0};
@@ -545,7 +548,7 @@ static void hold_hosts_read(struct span text, struct hold_host_set *s)
 	}
 }
 
-/* The modules of go.sum and go.mod are named by their hosts, also what replaces them. */
+/* go.sum and go.mod name modules by their hosts, also the replacements. */
 static void hold_hosts_read_go(struct span text, struct hold_host_set *s)
 {
 	bool remark = false;
@@ -568,7 +571,7 @@ static void hold_hosts_read_go(struct span text, struct hold_host_set *s)
 	}
 }
 
-/* Which hosts are in the one and not in the other, told with `lead` in front. */
+/* Says which hosts are in `after` and not in `before`, with `lead` before them. */
 static int hold_say_hosts(struct hold_judge *j, const struct hold_host_set *before,
 			  const struct hold_host_set *after, const char *lead,
 			  struct hold_verdict *v)
@@ -622,7 +625,7 @@ int hold_by_hosts(struct hold_judge *j, const struct change *c, struct hold_verd
 
 /* --- schemas -------------------------------------------------------------------------- */
 
-/* In JSON with an editor's liberties: the hosts of every $schema. */
+/* Reads the hosts of every $schema.  The text is JSON as editors accept it. */
 static bool hold_schema_walk(struct span text, struct hold_host_set *s)
 {
 	struct json_walk w = {.left = text, .relaxed = true};
@@ -638,7 +641,7 @@ static bool hold_schema_walk(struct span text, struct hold_host_set *s)
 					       hold_host_of((struct span){
 						       at + 2, w.text.len - 2 -
 								       (size_t)(at - w.text.ptr)}));
-			/* Written with escapes: it is read by an editor, and by nobody else. */
+			/* It is written with escapes: an editor reads it, and a person does not. */
 			else if (memchr(w.text.ptr, '\\', w.text.len))
 				hold_hosts_put(s, SPAN_LITERAL("an address in disguise"));
 		}
@@ -647,7 +650,7 @@ static bool hold_schema_walk(struct span text, struct hold_host_set *s)
 	return t == JSON_WALK_END;
 }
 
-/* In anything else: the address behind the word. */
+/* In any other text: reads the address that follows the word. */
 static void hold_schema_find(struct span text, struct hold_host_set *s)
 {
 	static const char word[] = "$schema";
@@ -683,7 +686,7 @@ int hold_by_schema(struct hold_judge *j, const struct change *c, struct hold_ver
 {
 	int r = hold_read_both(j, c, v);
 
-	/* What is too large for an editor as well is none of its settings. */
+	/* A file that is too large for us is too large for an editor, too. */
 	if (r > 0)
 		v->most = HOLD_NOT;
 	if (r != 0)

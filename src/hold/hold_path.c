@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders that a file of the user's puts in PATH: on entering (`PATH_add bin` of direnv, `_.path` of
- * mise), or a hook, itself or by a file that it sources.  What comes there: hold_names.c.
+ * Folders that a file of the user puts in PATH: when the user enters a folder (`PATH_add bin` of
+ * direnv, `_.path` of mise), or when a hook runs, itself or by a file that it sources.
+ * hold_names.c judges what comes into them.
  */
 #include "hold_parts.h"
 
@@ -11,7 +12,7 @@
 
 static const char path_between[] = " \t\r\n\"'`;|&()<>${}=,:[]";
 
-/* git runs it by its name. */
+/* The file has the name of a git hook. */
 static bool path_is_hook(const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -23,7 +24,7 @@ static bool path_is_hook(const char *file)
 	return false;
 }
 
-/* A folder of the workspace, and where it is by links of the user's. */
+/* Adds a folder of the workspace, and the folder that it is by links of the user. */
 static int path_folder(struct hold_judge *j, const char *folder, const char *rule, const char *by)
 {
 	char leads[PATH_MAX];
@@ -66,7 +67,7 @@ static int path_word(struct hold_judge *j, const char *root, struct span word, c
 	return r;
 }
 
-/* "path", in any letters. */
+/* The line says "path" or "load_prefix", in any case. */
 static bool path_is_said(struct span line)
 {
 	static const char words[][12] = {"path", "load_prefix"};
@@ -85,7 +86,7 @@ static bool path_is_of_name(const struct span line, size_t i)
 				((line.ptr[i] | 0x20) >= 'a' && (line.ptr[i] | 0x20) <= 'z'));
 }
 
-/* The variable PATH itself: of a hook, which sets many others. */
+/* The line has the variable PATH itself.  For hooks, which set many other variables. */
 static bool path_is_set(struct span line)
 {
 	static const char name[] = "PATH";
@@ -98,7 +99,7 @@ static bool path_is_set(struct span line)
 	return false;
 }
 
-/* What direnv's own words put there. */
+/* Folders that direnv's own words put in PATH. */
 static const struct {
 	const char *word, *folder;
 } path_layouts[] = {
@@ -119,7 +120,7 @@ struct path_look {
 	bool hook;
 };
 
-/* The folder that a variable of the text is set to, and what stands behind it: each of these.  One
+/* Adds the folders that the text sets a variable to, with what follows the variable.  A variable
  * that is set elsewhere can be any folder. */
 static int path_variable(const struct path_look *p, struct span name, struct span behind)
 {
@@ -172,7 +173,7 @@ static int path_variable(const struct path_look *p, struct span name, struct spa
 	return r < 0 ? r : 0;
 }
 
-/* The word of a line that begins at `at`. */
+/* Follows the word of a line that begins at `at`. */
 static int path_said(const struct path_look *p, struct span line, size_t at, size_t len)
 {
 	struct span word = {line.ptr + at, len};
@@ -257,8 +258,8 @@ int hold_look_programs(struct hold_judge *j, const char *root, struct span text,
 
 /* --- files that a hook sources ------------------------------------------------------------------ */
 
-/* The argument of `.` or `source` in a line, as a path: of "$(dirname "$0")/h" and "$A/h" it is what
- * is behind the substitution.  False: there is none. */
+/* The argument of `.` or `source` in a line, as a path.  Of "$(dirname "$0")/h" and "$A/h" it is
+ * what follows the substitution.  False: there is none. */
 static bool path_sources(struct span line, char into[PATH_MAX])
 {
 	size_t at = 0, len = 0;
@@ -360,7 +361,8 @@ int hold_look_run(struct hold_judge *j, const char *root, const char *file, stru
 		if (r == 0)
 			r = path_sourced(&run, path, buf_span(&more));
 	}
-	/* What it sources can put node_modules/.bin in PATH for the hook's own words. */
+	/* A sourced file can put node_modules/.bin in PATH, and then that counts for the hook's own
+	 * words. */
 	return r < 0 || !with_node.node || naming->node
 		       ? r
 		       : hold_follow_file(j, root, file, text, &with_node, NULL);

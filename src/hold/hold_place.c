@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders, their parts and places, as hold_where.c finds them and the judgement asks for them. */
+/* Folders, their parts, and places.  hold_where.c finds them, and the judgement asks for them. */
 #include "hold_commits.h"
 
 #include "fnv.h"
@@ -54,7 +54,8 @@ unsigned int hold_type(const struct view *v, const char *path)
 
 /* --- gitdirs -------------------------------------------------------------------------- */
 
-/* With the parts that it has beside those of one view, or of the other (NULL: of no other). */
+/* The folder is a repository: it has these parts, or one view has them, or the other view (NULL:
+ * there is none). */
 static bool hold_is_gitdir(const struct view *v, const struct view *other, const char *dir,
 			   unsigned int parts)
 {
@@ -65,7 +66,7 @@ static bool hold_is_gitdir(const struct view *v, const struct view *other, const
 		    (hold_type(v, path) != OBJECT_ABSENT ||
 		     (other && hold_type(other, path) != OBJECT_ABSENT)))
 			parts |= 1u << i;
-		/* Most folders have none, and are known at the first look. */
+		/* Most folders have no HEAD, and the first look shows that. */
 		if (!(parts & GIT_HAS_HEAD))
 			return false;
 	}
@@ -77,17 +78,17 @@ void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had
 	if (d->member)
 		return;
 	d->member = true;
-	/* A part that the session took away stays where its removal does not land. */
+	/* A part that the session removed stays if the removal does not land. */
 	d->is_gitdir = hold_is_gitdir(j->view, &j->before, d->path, had | has);
 	d->was_gitdir = d->is_gitdir &&
 			(git_is_repository(had) || hold_is_gitdir(&j->before, NULL, d->path, 0));
 }
 
-/* --- and in what a commit or an index brings ------------------------------------------- */
+/* --- parts in what a commit or an index brings ---------------------------------------------- */
 
-/* A folder of it, and which parts of a repository it has. */
+/* A folder in it, and which parts of a repository it has. */
 struct hold_part {
-	struct hold_part *next; /* in its bucket */
+	struct hold_part *next; /* the next in its bucket */
 	struct hold_dir dir;
 	unsigned int was, is;
 };
@@ -154,8 +155,8 @@ int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
 
 /* --- places --------------------------------------------------------------------------- */
 
-/* Of more places than are kept there are sums, as of names: of the place, and of the folders above
- * it, which a link can stand in the place of. */
+/* Keeps the sums of a place for which there is no room: of the place, and of the folders above it,
+ * because a link can come in the place of such a folder. */
 static void place_more(struct hold_judge *j, const char *path)
 {
 	hold_sum_add(j, path, strlen(path), HOLD_NAME_PLACE);
@@ -188,7 +189,7 @@ static int place_put(struct hold_judge *j, const char *path, unsigned int row, b
 
 	if (!p)
 		return hold_no_memory(j);
-	/* The reason outlives this judgement. */
+	/* The reason lives longer than this judgement. */
 	*p = (struct hold_place){.next = j->places,
 				 .path = arena_str(&j->arena, path),
 				 .row = row,
@@ -199,7 +200,7 @@ static int place_put(struct hold_judge *j, const char *path, unsigned int row, b
 	return p->path && p->why ? 0 : hold_no_memory(j);
 }
 
-/* It, and what its links lead to. */
+/* Adds the place, and what its links lead to. */
 static int place_put_both(struct hold_judge *j, const char *path, const char *rule, bool but_git,
 			  const char *why)
 {

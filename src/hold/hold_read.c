@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all that look at changes need: reading a file of either side, saying why, and where a path or
- * a link leads. */
+/* What all parts of the judgement need: to read a file of either side, to say why, and to find
+ * where a path or a link leads. */
 #include "hold_commits.h"
 
 #include "fd.h"
@@ -50,7 +50,7 @@ int hold_read(struct hold_judge *j, const struct change *c, enum change_side sid
 
 	buf_fini(into);
 	*into = BUF_INIT(HOLD_READ_MAX);
-	/* What stood elsewhere does not count as having stood here. */
+	/* A moved file was not at this path before, so its old content does not count here. */
 	if (o->type != OBJECT_FILE || (side == CHANGE_BEFORE && c->from))
 		return 0;
 	if (j->brought)
@@ -128,7 +128,7 @@ int hold_parent(const char *path, char into[PATH_MAX])
 	return 0;
 }
 
-/* Takes the parts of a path one after the other, behind the `len` letters that are there. */
+/* Appends the parts of a path to the `len` letters that are there; ".." removes one. */
 static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool absolute)
 {
 	while (*target) {
@@ -155,7 +155,7 @@ static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool a
 	return 0;
 }
 
-/* A place that would be mounted by being looked into: the word may be the session's. */
+/* To look into it would mount something, and the session may have chosen the path. */
 static bool hold_is_automount(int fd)
 {
 	struct statfs fs;
@@ -163,13 +163,13 @@ static bool hold_is_automount(int fd)
 	return fstatfs(fd, &fs) < 0 || fs.f_type == AUTOFS_SUPER_MAGIC;
 }
 
-/* What is left of an absolute path where it comes to the workspace, by whatever links; false: it
- * does not. */
+/* Follows an absolute path through all links until it comes to the workspace: `rest` is what
+ * follows then.  False: it does not come there. */
 static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX])
 {
 	_cleanup_fd_ int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char link[PATH_MAX], next[PATH_MAX], part[NAME_MAX + 1];
-	dev_t known = 0; /* no automount */
+	dev_t known = 0; /* the last device that is no automount */
 	int links = 0;
 	struct stat st;
 
@@ -231,7 +231,7 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 		memcpy(into, dir, len + 1);
 		if (hold_walk(target, into, len, false) == 0)
 			return 0;
-		/* Out of the top, and maybe back. */
+		/* It leads out of the top, and maybe back. */
 		into[0] = '\0';
 		r = hold_walk(j->workspace, whole, 0, true);
 	}
@@ -267,7 +267,7 @@ bool hold_leads_in(const struct hold_judge *j, const struct view *v, const char 
 		(void)snprintf(at, sizeof(at), "%.*s", (int)len, into);
 		int r = hold_read_link(v, at, link);
 
-		/* Beneath what is not there, nothing is. */
+		/* Nothing can be beneath what is not there. */
 		if (r == -ENOENT)
 			break;
 		if (r < 0)
@@ -301,7 +301,7 @@ int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, s
 	return hold_read_blob(j->brought_by, was ? &d->old : &d->object, max, into);
 }
 
-/* What is only flagged, or hidden altogether: the first few are told. */
+/* Counts a path, and adds the first few to the list. */
 void hold_words_note(struct hold_words *w, const char *path)
 {
 	int room = (int)(sizeof(w->list) - w->at);
@@ -327,8 +327,8 @@ int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const 
 	    !(j->kinds[h->content].about >> c->after.type & 1) ||
 	    (c->kind == CHANGE_MODE && !j->kinds[h->content].mode))
 		return 0;
-	/* A repository within the files that a commit or an index brings is held as it is: in those
-	 * may be others, without end. */
+	/* A repository inside what a commit or an index brings is held without a look into it:
+	 * there could be others in it, without end. */
 	bool within =
 		j->brought && (h->content == HOLD_BY_STAGED || h->content == HOLD_BY_COMMITS ||
 			       h->content == HOLD_BY_OBJECTS || h->content == HOLD_BY_KNOWN);

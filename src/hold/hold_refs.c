@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refs that go, refs that become other names, and the logs of refs.
+ * Refs that go, refs that become symbolic, and the logs of refs.
  *
- * A branch, a tag or a stash that is removed takes with it the way to its commits: objects stay,
- * and nobody finds them again.  So it is asked what every ref reaches once the changes have landed.
- * Where that is all, the removal is ordinary; where commits are left over it is held, and so is the
- * move of a ref that has no log.  What is fetched from a remote can be fetched again.
+ * When a branch, a tag or a stash is removed, the way to its commits is gone: the objects stay, but
+ * nobody finds them again.  So we compute what every ref reaches after the landing.  If that is
+ * all, the removal is ordinary.  If it leaves commits that nothing reaches, the removal is held,
+ * and so is the move of a ref that has no log.  What came from a remote can be fetched again.
  *
- * A ref that is held stays what it was, and reaches what it reached.
+ * A held ref stays where it was, and reaches what it reached.
  *
- * Stashes are the lines of the log of refs/stash.  One without a line is not listed, though
- * refs/stash may reach it: the next stash that is dropped takes that away.  So it must be reached
- * otherwise.
+ * Stashes are the lines of the log of refs/stash.  git does not list a stash without a line, though
+ * refs/stash may reach it: when the next stash is dropped, it is gone.  So another ref must reach
+ * it.
  *
- * A log has a line for each commit that HEAD or a branch was at.  One of a commit that is held goes
- * with the ref that brings it: `git checkout HEAD@{1}` would take the files from there.
+ * A log has a line for each commit that HEAD or a branch was at.  A line about a held commit waits
+ * with the ref that brings the commit: `git checkout HEAD@{1}` would take the files from there.
  */
 #include "hold_commits.h"
 
@@ -24,7 +24,7 @@
 
 enum {
 	REFS_TIPS_MAX = 5000,
-	REFS_LINES_MAX = 4096, /* of a log that are looked at */
+	REFS_LINES_MAX = 4096, /* most lines of a log that we look at */
 	REFS_SHORT = 7,
 	REFS_FILE_MAX = 4 << 20,
 };
@@ -40,7 +40,7 @@ struct refs_reach {
 	size_t tips;
 };
 
-/* As it will be: a ref that is held stays what it was. */
+/* Marks what a ref reaches after the landing: a held ref stays where it was. */
 static int refs_know_one(struct refs_reach *r, const char *own, const char *name,
 			 const struct git_name *object)
 {
@@ -64,11 +64,11 @@ static int refs_on_tip(void *context, const char *name, const struct git_ref_val
 {
 	struct refs_reach *r = context;
 
-	/* What another name stands for is a ref as well. */
+	/* What a symbolic ref names is a ref as well, and is counted there. */
 	return value->symbolic[0] ? 0 : refs_know_one(r, r->repo->gitdir, name, &value->object);
 }
 
-/* What is checked out in a worktree. */
+/* Marks what is checked out in a worktree. */
 static int refs_on_worktree(void *context, const char *name)
 {
 	struct refs_reach *r = context;
@@ -104,7 +104,9 @@ static int refs_know(struct hold_judge *j, struct hold_repo *repo, struct hold_r
 	return r;
 }
 
-/* How many commits nothing reaches any more that this one has; *ret_bad: why that is not known. */
+/*
+ * *ret: how many commits of this one nothing reaches any more; *ret_bad: why we do not know that.
+ */
 static int refs_lost(struct hold_judge *j, struct hold_repo *repo, struct hold_reach *by,
 		     const struct git_name *tip, size_t *ret, const char **ret_bad)
 {
@@ -115,7 +117,7 @@ static int refs_lost(struct hold_judge *j, struct hold_repo *repo, struct hold_r
 	*ret_bad = NULL;
 	if (r == 0)
 		r = git_walk_news(&by->walk, tip, &news);
-	/* It names a tree or a blob, or nothing that is there. */
+	/* It names a tree or a blob, or something that is not there. */
 	if (r == -EINVAL || r == -ENOENT)
 		return 0;
 	if (r == -ENOMEM)
@@ -145,7 +147,7 @@ static int refs_say(struct hold_judge *j, struct hold_verdict *v, const char *na
 
 /* --- stashes ---------------------------------------------------------------------------- */
 
-/* The object of a line of a log: the new one stands second.  False: it has none. */
+/* The object of a log's line: the new one is the second.  False: the line has none. */
 static bool refs_line(struct span *text, struct git_name *ret)
 {
 	const uint8_t *end = text->len ? memchr(text->ptr, '\n', text->len) : NULL;
@@ -173,11 +175,11 @@ static bool refs_has_line(struct span text, const struct git_name *object)
 struct refs_stashes {
 	struct buf old, new; /* the log, before and after */
 	size_t lost;
-	struct git_name last; /* of those */
+	struct git_name last; /* the last one that is lost */
 	const char *bad;
 };
 
-/* One that the user had: it is listed, or reached otherwise, or lost. */
+/* Looks for a stash of the user: it is listed, or another ref reaches it, or it is lost. */
 static int refs_look_for_stash(struct hold_judge *j, struct hold_repo *repo, struct refs_stashes *s,
 			       const struct git_name *one)
 {
@@ -192,8 +194,8 @@ static int refs_look_for_stash(struct hold_judge *j, struct hold_repo *repo, str
 	return r;
 }
 
-/* Those that are not listed any more, nor reached otherwise.  What refs/stash names is one of the
- * user's also where its line is gone: `git stash show` has it. */
+/* Finds the stashes that are not listed any more and that no other ref reaches.  What refs/stash
+ * names counts even if its line is gone: `git stash show` shows it. */
 static int refs_find_lost(struct hold_judge *j, struct hold_repo *repo, struct refs_stashes *s)
 {
 	char path[PATH_MAX];
@@ -205,7 +207,7 @@ static int refs_find_lost(struct hold_judge *j, struct hold_repo *repo, struct r
 		return 0;
 	if (hold_read_path(&j->before, path, REFS_FILE_MAX, &s->old) < 0)
 		buf_clear(&s->old);
-	/* Without the ref git lists none. */
+	/* Without the ref git lists no stash. */
 	if (hold_read_path(j->view, path, REFS_FILE_MAX, &s->new) < 0 ||
 	    git_refs_value(&repo->after, "", refs_stash, &one) < 0)
 		buf_clear(&s->new);
@@ -250,7 +252,7 @@ static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struc
 
 /* --- refs ------------------------------------------------------------------------------- */
 
-/* The change of this name in the repository, which is the one that stands for others. */
+/* The change at this name in the repository, which others wait with; NULL: there is none. */
 static const struct change *refs_change(struct hold_judge *j, const struct hold_repo *repo,
 					const char *name)
 {
@@ -265,7 +267,7 @@ static void refs_go_with(struct hold_verdict *v, const struct change *lead, cons
 		v->with = lead->path;
 }
 
-/* Its log has what it was. */
+/* The log of the ref has its old value. */
 static bool refs_has_log(struct hold_judge *j, const struct hold_repo *repo, const char *name,
 			 const struct git_name *object)
 {
@@ -300,8 +302,8 @@ int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name
 	return refs_say(j, v, name, gone ? "removed" : "moved", &old, lost, bad);
 }
 
-/* A ref, or its log; the log of stashes stands for all of them, and packed-refs for what it lost.
- */
+/* A ref, or its log.  The log of stashes stands for all stashes, and packed-refs for the refs that
+ * it lost. */
 int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
 		 struct hold_verdict *v)
 {
@@ -322,7 +324,7 @@ int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path,
 		lead = refs_change(j, repo, ref);
 	if (git_refs_packed(&repo->before, ref) && !git_refs_packed(&repo->after, ref))
 		lead = refs_change(j, repo, "packed-refs");
-	/* A log without its ref is the ref's matter alone. */
+	/* A log without its ref lands: only the ref counts. */
 	if (of && !lead)
 		v->most = HOLD_NOT;
 	refs_go_with(v, lead, path);
@@ -353,7 +355,7 @@ int hold_gone_ref(struct hold_judge *j, const char *path, struct hold_verdict *v
 	struct object o;
 
 	v->most = HOLD_NOT;
-	/* A repository that goes as a whole has a word of its own: hold_late.c. */
+	/* hold_late.c judges a repository that goes as a whole. */
 	if (!hold_gitdir_of(j, path, gitdir, &name) || !git_join(head, gitdir, "HEAD") ||
 	    view_look(j->view, head, &o) < 0 || o.type == OBJECT_ABSENT)
 		return 0;
@@ -365,9 +367,9 @@ int hold_gone_ref(struct hold_judge *j, const char *path, struct hold_verdict *v
 					      : hold_lost_by(j, repo, path, name, v);
 }
 
-/* --- other names ------------------------------------------------------------------------ */
+/* --- symbolic refs ------------------------------------------------------------------------- */
 
-/* A ref that is another name, which it was not: one that git makes itself, or a new one for a
+/* The ref may become symbolic: it was, or git itself makes such a one, or it is a new one for a
  * branch. */
 static bool refs_may_stand_for(const struct git_ref_value *was, const char *name,
 			       const char *symbolic)
@@ -391,14 +393,14 @@ int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *o
 	struct git_name leads;
 
 	*ret = NULL;
-	/* In a repository that is new it stands for nothing of the user's. */
+	/* In a new repository it stands for nothing that the user has. */
 	if (git_refs_look(&repo->after, own, name, &is) < 0 || !is.symbolic[0] ||
 	    (dir && !dir->was_gitdir))
 		return 0;
 	(void)git_refs_look(&repo->before, own, name, &was);
 	bool may = refs_may_stand_for(&was, name, is.symbolic);
 
-	/* A HEAD may be on a branch that has no commit yet. */
+	/* HEAD may name a branch that has no commit yet. */
 	if (may && (str_equal(name, "HEAD") || str_equal(was.symbolic, is.symbolic) ||
 		    git_refs_value(&repo->after, own, name, &leads) == 0))
 		return 0;
@@ -424,7 +426,7 @@ int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct
 	struct span text = buf_span(&j->after), old = buf_span(&j->old);
 	int r = hold_ask_refs(j, repo);
 
-	/* What the user's has is the user's. */
+	/* Skip the lines that the user's log has. */
 	if (old.len <= text.len && old.len > 0 && memcmp(text.ptr, old.ptr, old.len) == 0)
 		text = span_skip(text, old.len);
 	for (size_t n = 0; r == 0 && text.len > 0 && n < REFS_LINES_MAX && !hold_is_late(j); n++) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The repositories that are looked into, each opened once: its refs before the session and after it,
- * its objects, and how its settings say that they are read.
- */
+/* The repositories that we look into, each opened once: its refs before and after the session, its
+ * objects, and what its settings say about reading them. */
 #include "hold_commits.h"
 
 #include "sha1.h"
@@ -12,7 +10,7 @@
 
 enum { REPO_FILE_MAX = 4 << 20 };
 
-/* The folder that worktrees share. */
+/* The folder that all worktrees share. */
 static void repo_common(struct hold_judge *j, const char *gitdir, char into[PATH_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -28,7 +26,7 @@ static void repo_common(struct hold_judge *j, const char *gitdir, char into[PATH
 		memcpy(into, path, sizeof(path));
 }
 
-/* Where the files of a repository stand: "" or "sub/". */
+/* Where the files of a repository are: "" or "sub/". */
 static const char *repo_prefix(struct hold_judge *j, const char *gitdir)
 {
 	const char *at = NULL;
@@ -41,8 +39,8 @@ static const char *repo_prefix(struct hold_judge *j, const char *gitdir)
 	return *at ? arena_printf(&j->arena, "%s/", at) : "";
 }
 
-/* By the settings alone: how long names are, as git knows it, and whether objects may be missing.
- * False: there are none. */
+/* Reads from the settings how long names are, and whether objects may be missing.  False: there are
+ * no settings. */
 static bool repo_settings(const struct view *v, const char *gitdir, uint8_t *ret, bool *partial)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -58,7 +56,7 @@ static bool repo_settings(const struct view *v, const char *gitdir, uint8_t *ret
 struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir)
 {
 	char common[PATH_MAX], objects[PATH_MAX];
-	bool now; /* what the session says of that does not count */
+	bool now; /* only the user's settings count for this, not the session's */
 
 	repo_common(j, gitdir, common);
 	for (struct hold_repo *r = j->repos; r; r = r->next)
@@ -77,7 +75,7 @@ struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir)
 	if (!repo_settings(&j->before, common, &repo->len, &repo->partial) &&
 	    !repo_settings(j->view, common, &repo->len, &now))
 		repo->len = SHA1_SIZE;
-	/* Without objects every look-up says that. */
+	/* Without objects every question gets this error. */
 	repo->trouble =
 		git_store_open(j->view, &j->before, objects, j->deadline, &repo->walk.store);
 	repo->next = j->repos;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What git's index has of the files that are held.  A session that stages a workflow brings it in
- * git's objects: the file stays out, and git would take it from there.  So the index as it would
- * be is compared with the user's own, both sorted by path, and each entry that is new or has
- * another object is judged as a file that a commit brings.
+ * git's objects: the file does not land, but git could take it from there.  So we compare the
+ * session's index with the user's, both sorted by path.  We judge each entry that is new or has
+ * another object as a file that a commit brings.
  *
- * One that is sparse has folders among its entries: their trees are followed as those of commits
- * are, and compared with what the user's has there, be that a tree or files.
+ * A sparse index has folders among its entries.  We follow their trees like those of commits, and
+ * compare them with what the user's index has there, a tree or files.
  *
- * One that is split has its entries in a sharedindex, which we do not put together: it is held,
+ * A split index has its entries in a sharedindex, and we do not put the two together.  It is held,
  * unless its entries are byte for byte the user's.
  *
- * What the index says beside its entries is believed by git without a look, so that must be as they
- * say: the tree of a folder, of which the next commit is made, above all.
+ * git believes what the index says beside its entries without a check.  So that must agree with the
+ * entries: above all the tree of a folder, from which git makes the next commit.
  *
- * An entry can also say that git shall not look at its file (assume-unchanged, skip-worktree): what
- * the file says then is in no `git status`.
+ * An entry can also tell git not to look at its file (assume-unchanged, skip-worktree): then no
+ * `git status` shows what is in the file.
  */
 #include "hold_commits.h"
 
@@ -29,7 +29,7 @@
 
 enum { STAGED_INDEX_MAX = 64 << 20, STAGED_LIST_MAX = 512 << 20 };
 
-/* In the bytes that git_index.h keeps of an entry. */
+/* Bits and offsets in the bytes that git_index.h keeps of an entry. */
 enum {
 	STAGED_ASSUMED = 0x80,
 	STAGED_SKIPPED = 0x40,
@@ -60,7 +60,7 @@ static void staged_side(const struct git_index *x, uint32_t *ret_mode, struct gi
 {
 	uint32_t mode = git_u32(x->kept + STAGED_MODE_AT);
 
-	/* An entry is there, whatever it says. */
+	/* An entry without a mode is still there. */
 	*ret_mode = mode ? mode : STAGED_FILE;
 	*ret = (struct git_name){.len = (uint8_t)x->object.len};
 	memcpy(ret->bytes, x->object.ptr, x->object.len);
@@ -71,15 +71,15 @@ struct hold_staged {
 	struct hold_repo *repo;
 	struct hold_news news;
 	struct hold_words hidden;
-	bool outside; /* an entry leads elsewhere: `hidden` has it first */
-	/* Of a sparse one, what the user's has, by its paths. */
+	bool outside; /* an entry leads elsewhere: `hidden` then has only that path */
+	/* For a sparse index: the entries of the user's, sorted by path. */
 	struct arena arena;
 	struct staged_had *had;
 	size_t had_count;
 };
 
-/* As git's own verify_path, which git does not ask when it reads an index: a name that is no place
- * beneath the top would be written elsewhere by `git checkout .`. */
+/* The same as git's verify_path, which git does not call when it reads an index.  `git checkout .`
+ * would write a file with such a name elsewhere than beneath the top. */
 static bool staged_is_outside(const char *path)
 {
 	for (const char *at = path; at; at = strchr(at, '/')) {
@@ -90,7 +90,7 @@ static bool staged_is_outside(const char *path)
 	return !str_path_is_plain(path);
 }
 
-/* A file that is there. */
+/* Judges a file of the session's index. */
 static int staged_file(struct hold_staged *s, const struct git_difference *d)
 {
 	if (!s->outside && staged_is_outside(d->path)) {
@@ -103,7 +103,7 @@ static int staged_file(struct hold_staged *s, const struct git_difference *d)
 		return 0;
 	int r = hold_judge_brought(s->j, s->repo, &s->news, d);
 
-	/* What git has no object for cannot be taken from there. */
+	/* If git has no object, it cannot take the file from there. */
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -120,8 +120,8 @@ static int staged_entry(struct hold_staged *s, const struct git_index *was,
 	return staged_file(s, &d);
 }
 
-/* An entry of the user's that the session's index is without (`git rm --cached`).  `next` is the
- * entry behind it: another stage of a path is no loss of it. */
+/* Notes an entry of the user's that the session's index does not have (`git rm --cached`).  `next`
+ * is the entry after it: if that is another stage of the path, the path is not lost. */
 static int staged_gone(struct hold_staged *s, const struct git_index *was,
 		       const struct git_index *next)
 {
@@ -161,7 +161,7 @@ static int staged_list(struct hold_staged *s, struct git_index *before)
 		one->path = arena_str(&s->arena, buf_str(&before->path));
 		if (!one->path)
 			return -ENOMEM;
-		/* Of the stages of a path the first. */
+		/* Of the stages of a path only the first counts. */
 		if (last && str_equal(last, one->path))
 			continue;
 		last = one->path;
@@ -181,8 +181,8 @@ static const struct staged_had *staged_find(const struct hold_staged *s, const c
 	return s->had_count ? bsearch(&key, s->had, s->had_count, sizeof(key), staged_order) : NULL;
 }
 
-/* What the user's has at a path, by itself or in a folder; *ret_hidden: git does not look at it.
- * Its mode; 0: nothing; or -errno. */
+/* What the user's index has at a path, as an entry or in a folder; *ret_hidden: git does not look
+ * at it.  Returns the mode, 0 for nothing, or -errno. */
 static int staged_had_at(struct hold_staged *s, const char *path, struct git_name *ret,
 			 bool *ret_hidden)
 {
@@ -238,7 +238,7 @@ struct staged_tree {
 	struct hold_staged *s;
 	const char *folder; /* with its slash */
 	struct buf path;
-	bool listed; /* the user's may have files of it */
+	bool listed; /* the user's index may have files of this folder */
 };
 
 static const char *staged_join(struct staged_tree *t, const char *path)
@@ -283,7 +283,8 @@ static int staged_on_folder(void *context, const char *path, unsigned int was, u
 	return hold_part_note(t->s->j->parts, at, (size_t)len, was, is);
 }
 
-/* A folder of the session's: against the tree that the user's has there, or its files. */
+/* Judges a folder of the session's index: compares it with the tree, or the files, that the user's
+ * has there. */
 static int staged_folder(struct hold_staged *s, const struct git_index *is)
 {
 	static const struct git_name none = {.len = 0};
@@ -369,7 +370,7 @@ static int staged_walk(struct hold_staged *s, struct git_index *before, struct g
 	return r;
 }
 
-/* Which folders have a part of a repository. */
+/* Notes which folders have a part of a repository. */
 static int staged_parts(const struct hold_staged *s, struct git_index *x, bool is,
 			struct hold_parts *into)
 {
@@ -404,7 +405,8 @@ static int staged_on_undo(void *context, const char *path, uint32_t mode,
 	return r == -ENOENT ? 0 : r;
 }
 
-/* What stands beside the entries.  -EBADMSG: *ret_folder is said to be another tree than it is. */
+/* Judges what is beside the entries.  -EBADMSG: the tree of *ret_folder is not what its entries
+ * say. */
 static int staged_believed(struct hold_staged *s, struct git_index *x, struct buf *ret_folder)
 {
 	git_index_rewind(x);
@@ -424,7 +426,7 @@ static int staged_all(struct hold_staged *s, struct git_index *before, struct gi
 	s->j->parts = &parts;
 	if (r == 0)
 		r = staged_walk(s, before, after);
-	/* What git resolved is not what it would take. */
+	/* git does not take what it noted of resolved conflicts. */
 	s->news.last = false;
 	if (r == 0)
 		r = staged_believed(s, after, ret_folder);
@@ -443,7 +445,7 @@ static int staged_say(struct hold_judge *j, const struct hold_staged *s, const c
 				s->hidden.list);
 	int r = hold_follow_head(j, gitdir, &s->news, v);
 
-	/* It is told for itself when it has more than the branch brings. */
+	/* It has its own reason if it has more than the branch brings. */
 	if (r == 0 && s->news.count && !v->with) {
 		v->most = HOLD_HOLD;
 		return hold_say_news(j, &s->news, v, "git's index");
@@ -467,13 +469,13 @@ static int staged_say(struct hold_judge *j, const struct hold_staged *s, const c
 				  s->hidden.list);
 }
 
-/* The entries of a split index that come with the session. */
+/* The file has the entries of a split index. */
 static bool staged_is_shared(const char *name)
 {
 	return strncasecmp(name, "sharedindex.", strlen("sharedindex.")) == 0;
 }
 
-/* Nobody can tell what is in it. */
+/* Says that nobody can know what is in it. */
 static int staged_say_unread(struct hold_judge *j, struct hold_verdict *v)
 {
 	return hold_say(
@@ -482,7 +484,7 @@ static int staged_say_unread(struct hold_judge *j, struct hold_verdict *v)
 		"from it whatever it has");
 }
 
-/* The index that cannot be read without it, and which is held: it goes with that.  NULL: none. */
+/* The index that needs this sharedindex and is held: this waits with it.  NULL: there is none. */
 static const char *staged_of_shared(struct hold_judge *j, const char *path, const char *name)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(STAGED_INDEX_MAX);
@@ -523,8 +525,8 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 		return error_set(j->error, -ENOMEM, "no memory to look into git's index");
 	if (r == 0)
 		r = git_index_open(&after, buf_span(&is));
-	/* Bytes can be an index by either length of names: git reads it by that of the repository.
-	 */
+	/* The bytes can be an index with names of either length: git reads it with the
+	 * repository's. */
 	if (r == 0 && after.name != s.repo->len)
 		r = -EPROTO;
 	bool had = hold_read_path(&j->before, c->path, STAGED_INDEX_MAX, &was) == 0;
@@ -534,12 +536,12 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	if (git_refs_value(&s.repo->after, gitdir, "HEAD", &head) == 0)
 		(void)git_walk_tree(&s.repo->walk, &head, &s.news.told);
 
-	/* Its shared part is another file, which is judged for itself. */
+	/* Its shared part is another file, and is judged there. */
 	bool same = r == -ENOTSUP && had &&
 		    git_index_is_same(buf_span(&was), buf_span(&is), s.repo->len);
 
 	if (r == 0) {
-		/* Without one that can be read, all of it is new. */
+		/* If there is none that can be read, all of it is new. */
 		if (!had || git_index_open(&before, buf_span(&was)) < 0) {
 			before.left = 0;
 			before.sparse = false;

@@ -2,12 +2,12 @@
 /*
  * What a branch takes back.
  *
- * The user commits while the session runs.  git in the box then sees the branch where the user left
- * it, and an index that is older: the session's next commit follows the user's, and its tree is
- * without what the user did.  `git merge` takes that for the session's will, since the commit comes
- * after.  So the user's own log says where the branch stood when the session began, and since; and
- * a file that the user's commits changed meanwhile, and that the session's commit has as it was
- * before them, or made from that, is taken back.
+ * The user may commit while the session runs.  git in the box then sees the branch where the user
+ * moved it, but an older index.  The session's next commit follows the user's, and its tree does
+ * not have what the user did.  `git merge` believes that the session meant this, because its commit
+ * comes after.  So we read from the user's own log where the branch was when the session began, and
+ * since then.  Take a file that the user's commits changed meanwhile.  If the session's commit has
+ * it as it was before them, or made from that, then the session takes the user's change back.
  */
 #include "hold_commits.h"
 
@@ -21,11 +21,11 @@ enum { TAKEN_SHORT = 7, TAKEN_LOG_MAX = 4 << 20, TAKEN_BASES_MAX = 64, TAKEN_TEX
 struct hold_taken {
 	struct hold_judge *j;
 	struct hold_repo *repo;
-	struct git_name tree; /* the session's */
+	struct git_name tree; /* the tree of the session's commit */
 	struct hold_words words;
 };
 
-/* "A U Thor <a@u.example> 1700000000 +0100\tcommit: words"; 0: it says none. */
+/* The time of "A U Thor <a@u.example> 1700000000 +0100\tcommit: words"; 0: it has none. */
 static uint64_t taken_time(struct span words)
 {
 	const uint8_t *tab = memchr(words.ptr, '\t', words.len);
@@ -40,7 +40,8 @@ static uint64_t taken_time(struct span words)
 	return reader_decimal(&r, &seconds) ? seconds : 0;
 }
 
-/* Where the user's branch stood when the session began, and since, the first one first. */
+/* Writes where the user's branch was when the session began, and since, the oldest first.  Returns
+ * how many. */
 static size_t taken_bases(struct hold_judge *j, const struct hold_repo *repo, const char *name,
 			  struct git_name ret[TAKEN_BASES_MAX])
 {
@@ -65,7 +66,7 @@ static size_t taken_bases(struct hold_judge *j, const struct hold_repo *repo, co
 	return count;
 }
 
-/* A file of a tree as text; 1: it is none, or too long. */
+/* Reads a file of a tree as text; 1: it is no text, or too long. */
 static int taken_read(struct hold_taken *t, uint32_t mode, const struct git_name *object,
 		      struct buf *into)
 {
@@ -77,7 +78,7 @@ static int taken_read(struct hold_taken *t, uint32_t mode, const struct git_name
 	return r;
 }
 
-/* How many lines differ. */
+/* *ret: how many lines differ. */
 static int taken_distance(const struct buf *a, const struct buf *b, size_t *ret)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
@@ -95,8 +96,8 @@ static int taken_distance(const struct buf *a, const struct buf *b, size_t *ret)
 }
 
 /*
- * All three differ: made from what the user had before, it is nearer to that than to what the user
- * made of it.  Of what is no text nobody knows.  1: it is taken back.
+ * All three differ.  1: the session's file is nearer to what the user had before than to what the
+ * user made of it, so it takes the change back.  If it is no text, nobody can know: 1.
  */
 static int taken_is_nearer(struct hold_taken *t, const struct git_difference *d, uint32_t mode,
 			   const struct git_name *now)
@@ -119,7 +120,7 @@ static int taken_is_nearer(struct hold_taken *t, const struct git_difference *d,
 	return r ? r : to_was <= to_is;
 }
 
-/* Of what the user changed: it is again what it was, or was made from that. */
+/* Notes a file that the user changed, if it is again what it was, or was made from that. */
 static int taken_on_difference(void *context, const struct git_difference *d)
 {
 	struct hold_taken *t = context;
@@ -139,7 +140,7 @@ static int taken_on_difference(void *context, const struct git_difference *d)
 	return r < 0 ? r : 0;
 }
 
-/* Its commits come after the user's: else git puts the two together. */
+/* 1: its commits come after the user's.  0: they do not, and git merges the two.  Or -errno. */
 static int taken_follows(struct hold_repo *repo, const struct git_name *tip,
 			 const struct git_name *user)
 {
@@ -187,7 +188,8 @@ int hold_judge_taken(struct hold_judge *j, struct hold_repo *repo, const char *n
 		return 0;
 	int r = taken_look(&t, name, user, tip);
 
-	/* What cannot be read of the session's has been said; the user's own may be cut short. */
+	/* That the session's commits cannot be read was said before.  The user's own may be cut
+	 * short. */
 	if (r == -ENOMEM)
 		return error_set(j->error, r, "no memory to look into commits");
 	if (r < 0 || t.words.count == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of any file: characters that are not seen, and links that lead out of the workspace. */
+/* For any file: invisible characters, and links that lead out of the workspace. */
 #include "hold_parts.h"
 
 #include "fd.h"
@@ -10,8 +10,7 @@
 
 enum { HOLD_PIECE = 32 << 10 };
 
-/* A hole is zeros to whoever reads it, costs nothing to make and much to read: one of them stands
- * for all. */
+/* A hole reads as zeros, costs nothing to make and much time to read: one zero stands for all. */
 static void hold_pass_hole(int fd, struct invisible *v)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR), data = lseek(fd, at, SEEK_DATA);
@@ -24,7 +23,8 @@ static void hold_pass_hole(int fd, struct invisible *v)
 		(void)lseek(fd, at, SEEK_SET);
 }
 
-/* Looks through one side.  1: it is longer, and was looked through so far; 0 or -errno. */
+/* Looks through one side for invisible characters.  1: it is longer than the limit, and the rest
+ * was not read; else 0 or -errno. */
 static int hold_scan(struct hold_judge *j, const struct change *c, enum change_side side,
 		     struct invisible *ret)
 {
@@ -47,7 +47,7 @@ static int hold_scan(struct hold_judge *j, const struct change *c, enum change_s
 			break;
 		invisible_feed(ret, (struct span){piece, (size_t)n});
 		all += (uint64_t)n;
-		/* A program or a picture says so early. */
+		/* The first bytes show whether it is a program or a picture. */
 		if (all <= sizeof(piece) && !invisible_is_text(ret))
 			break;
 	}
@@ -79,7 +79,7 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	invisible_end(&found);
 	if (found.count > 0)
 		return hold_say_invisible(j, v, "its name", &found, false);
-	/* Compressed, and read by nobody: a short one can look like text. */
+	/* It is compressed and nobody reads it, and a short one can look like text. */
 	if (change_is_git_object(c)) {
 		v->most = HOLD_NOT;
 		return 0;
@@ -93,7 +93,7 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 		return hold_say(j, v,
 				"it was text, and has bytes now that are none: a shell runs it "
 				"all the same, and most tools do not show it");
-	/* Whether it can be read at all is for others to say. */
+	/* Other rules say when it cannot be read. */
 	if (r == 0 && found.count > 0 && invisible_is_text(&found)) {
 		r = hold_scan(j, c, CHANGE_BEFORE, &old);
 		if (r < 0 || found.count > old.count || found.kind_count > old.kind_count ||

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hook runs by way of a tool: `make lint` runs the Makefile, pytest loads conftest.py, eslint
- * its settings.  Such files are flagged by their names, for a person starts most tools when they
- * please.  Where a hook of theirs starts the tool, git commit would run them, and they are held.
+ * What a hook runs through a tool: `make lint` runs the Makefile, pytest loads conftest.py, eslint
+ * its settings.  Such files are flagged by their names, because the user starts most tools on
+ * purpose.  But if a hook of the user starts the tool, git commit would run them, and they are
+ * held.
  *
- * Most tools are found by a rule: a file bears the name of its tool (Makefile, tox.ini, .eslintrc.js,
- * vite.config.ts, build.gradle).  The table has those that do not.  Scripts of package.json count
- * like the hook that runs them by their name (npm run lint).
+ * Most files have the name of their tool (Makefile, tox.ini, .eslintrc.js, vite.config.ts,
+ * build.gradle).  The table has the others.  A script of package.json counts like the hook that
+ * runs it by its name (npm run lint).
  *
- * Python looks for a module in the folder of what it runs before it looks among its own.
+ * Python looks for a module first in the folder of the file that it runs, and then among its own.
  */
 #include "hold_parts.h"
 
@@ -19,20 +20,20 @@
 
 enum { TOOLS_WORD_MAX = 64 };
 
-/* Rules whose files are tools' own. */
+/* Rules about files of tools. */
 static const char *const tools_rules[] = {"build-files", "test-files", "checkers"};
 
-/* Ends of a name that are no part of the tool's. */
+/* Ends of a name that are not part of the tool's name. */
 static const char *const tools_ends[] = {"file", "rc", "lists", "presets", "_todo"};
 
-/* Ends that say what a file is written in, and not by whom it is read. */
+/* Ends that say how a file is written, and not which tool reads it. */
 static const char *const tools_formats[] = {
 	"js",  "cjs",  "mjs", "ts", "json", "jsonc",  "yml",  "yaml", "toml", "ini",
 	"cfg", "py",   "rb",  "rs", "go",   "xml",    "txt",  "lua",  "exs",  "php",
 	"kts", "dist", "r",   "pl", "hcl",  "config", "conf", "lock", "sh",   "props",
 };
 
-/* Names are folded. */
+/* Files that do not have their tool's name.  Names are folded. */
 static const struct {
 	const char *tool, *file;
 } tools_table[] = {
@@ -119,30 +120,28 @@ static const struct {
 	{"markdownlint-cli2", ".markdownlint-cli2.*"},
 };
 
-/* Who runs scripts of package.json by their names. */
+/* Programs that run scripts of package.json by their names. */
 static const char *const tools_runners[] = {"npm", "pnpm",  "yarn", "bun",  "node",
 					    "nr",  "turbo", "nx",   "rush", "lerna"};
 
-/*
- * What is said of tools, once for all changes: an agent's tree has as many files as it likes, and a
- * package.json as many scripts.
- */
+/* What hooks say of tools, computed once for all changes: an agent can make as many files, and as
+ * many scripts in a package.json, as it likes. */
 struct hold_tools {
-	const struct hold_name **said; /* a word each that a hook says, or a script that one runs */
+	const struct hold_name **said; /* words of hooks, and of scripts */
 	size_t said_count;
-	const struct hold_name **of_scripts; /* all names of scripts, by these */
+	const struct hold_name **of_scripts; /* all names that scripts say, sorted by script */
 	size_t of_script_count;
-	struct tools_script *scripts; /* by their names */
+	struct tools_script *scripts; /* sorted by name */
 	size_t script_count;
-	const struct hold_name **pythons; /* files of Python's that are named, by their folders */
+	const struct hold_name **pythons; /* named files of Python, sorted by folder */
 	size_t python_count;
-	bool runner; /* a hook starts one of those that run scripts */
+	bool runner; /* a hook starts a program that runs scripts */
 };
 
 struct tools_script {
 	const char *name;
-	size_t from, to; /* of_scripts */
-	bool runs;       /* by a hook */
+	size_t from, to; /* its names in of_scripts */
+	bool runs;       /* a hook runs it */
 };
 
 void hold_tools_end(struct hold_judge *j)
@@ -187,7 +186,7 @@ static struct tools_script *tools_find_script(const struct hold_tools *t, const 
 			       : NULL;
 }
 
-/* How long the path of its folder is. */
+/* Length of the path of its folder. */
 static size_t tools_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -223,7 +222,7 @@ static bool tools_is_runner(const char *word)
 	return false;
 }
 
-/* All names that count here, each list in its order. */
+/* Gathers all names that count here, and sorts each list. */
 static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 {
 	size_t count = j->name_count + j->word_count + 1;
@@ -265,8 +264,8 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 	return true;
 }
 
-/* The word is a script's name, or what npm runs before it and behind it: those run now, and wait
- * for their own words to be looked at. */
+/* The word is the name of a script, or of one that npm runs before or after it: marks these as run,
+ * and adds them to `waiting`, so that their own words are looked at. */
 static void tools_say(const struct hold_tools *t, const char *word, struct tools_script **waiting,
 		      size_t *count)
 {
@@ -285,7 +284,7 @@ static void tools_say(const struct hold_tools *t, const char *word, struct tools
 	}
 }
 
-/* Which scripts hooks run, and scripts that they run. */
+/* Marks the scripts that hooks run, and the scripts that those run. */
 static bool tools_run_scripts(const struct hold_tools *t)
 {
 	_cleanup_free_ struct tools_script **waiting =
@@ -328,7 +327,7 @@ static const struct hold_tools *tools_of(struct hold_judge *j)
 	return t;
 }
 
-/* A word of a hook, or of a script that one runs; NULL: of none. */
+/* The name for a word of a hook or a script; NULL: none says it. */
 static const struct hold_name *tools_said(const struct hold_judge *j, const char *word)
 {
 	const struct hold_name key = {.path = word}, *of = &key;
@@ -348,7 +347,7 @@ bool hold_runs_script(struct hold_judge *j, const char *script)
 	const struct hold_tools *t = tools_of(j);
 	const struct tools_script *found = t ? tools_find_script(t, script) : NULL;
 
-	/* Without memory to look it counts as run. */
+	/* Without memory we assume that it runs. */
 	return !t || (found && found->runs);
 }
 
@@ -364,7 +363,7 @@ bool hold_would_run_script(struct hold_judge *j, const char *script)
 	return says && tools_said(j, script);
 }
 
-/* A word, and how its wrapper is called (gradlew). */
+/* Looks for a word, and for the name of its wrapper (gradlew). */
 static const struct hold_name *tools_of_word(const struct hold_judge *j, char *word, size_t len)
 {
 	const struct hold_name *n = NULL;
@@ -380,7 +379,8 @@ static const struct hold_name *tools_of_word(const struct hold_judge *j, char *w
 	return tools_said(j, word);
 }
 
-/* By the first part of the name or the last; with and without what is no part of the tool's. */
+/* Finds the tool by the first part of a file's name or by the last, with and without the ends that
+ * are not part of the tool's name. */
 static const struct hold_name *tools_by_name(const struct hold_judge *j, const char *base)
 {
 	char word[TOOLS_WORD_MAX];
@@ -422,12 +422,12 @@ static const struct hold_name *tools_by_table(const struct hold_judge *j, const 
 
 /* --- Python's own modules ------------------------------------------------------------------ */
 
-/* Who loads modules from the folder in which it is started. */
+/* Programs that load modules from the folder in which they start. */
 static const char *const tools_pythons[] = {"python", "python2", "python3", "pypy",
 					    "pypy3",  "pytest",  "py.test"};
 
-/* A hook runs a file of Python's in this folder, or Python itself where the folder is the top; NULL:
- * neither. */
+/* The name by which a hook runs a file of Python in this folder, or Python itself if the folder is
+ * the top; NULL: there is none. */
 static const struct hold_name *tools_python_in(struct hold_judge *j, const char *dir, size_t len)
 {
 	const struct hold_name *found = NULL;
@@ -456,8 +456,8 @@ static const struct hold_name *tools_python_in(struct hold_judge *j, const char 
 	return found;
 }
 
-/* tools/json.py beside tools/check.py, which a hook runs: check.py would load it for Python's own,
- * for the folder of what is run comes first. */
+/* Say a hook runs tools/check.py, and tools/json.py comes beside it: check.py would load it instead
+ * of Python's own, because its own folder comes first. */
 static int tools_ask_python(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	size_t last = strlen(c->path);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings of git that stand outside the workspace: the user's own and the machine's, which count
- * in every repository, and those of the repository around it (hold_around.c).  Hooks in a
- * folder that core.hooksPath names by a relative path, drivers, files that are included: what the
- * session changes of these runs as if the repository's own settings named it.
+ * Settings of git outside the workspace: the user's own and the machine's, which count in every
+ * repository, and those of the repository around it (hold_around.c).  They can name files of the
+ * workspace: hooks in a folder that core.hooksPath names by a relative path, drivers, included
+ * files.  What the session changes of these runs as if the repository's own settings named it.
  *
- * These files are the user's, and are read as git reads them, includes with them.  An include with
- * a condition counts always: the other way round one would be missed.
+ * These files are the user's, and we read them as git does, with their includes.  An include with a
+ * condition always counts, so that we miss none.
  */
 #include "hold_parts.h"
 
@@ -58,7 +58,7 @@ bool hold_user_runs(const char *section)
 	return false;
 }
 
-/* Of hundreds of branches and remotes none is asked for. */
+/* The setting is one that we need.  Hundreds of branches and remotes are not. */
 static bool user_is_asked_for(const struct git_config *g)
 {
 	const char *by;
@@ -112,7 +112,8 @@ static int user_read(const struct user_reading *u, const char *path, /* NOLINT(m
 
 	if (!g || !file)
 		return error_set(u->error, -ENOMEM, "no memory to read %.200s", path);
-	/* What git cannot read either is not obeyed; of what is too large, the beginning counts. */
+	/* git does not obey what it cannot read either.  Of a file that is too large, the beginning
+	 * counts. */
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	r = fd_read_all(fd, &text);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands around a change.
+ * What is around a change.
  *
  *	roots		folders with a .git at or above a change, in the final tree
  *	gitdirs		folders that git takes for a repository by what is in them (HEAD, objects,
  *			refs), whatever they are called: in the final tree, and before.  What a
  *			commit brings can be the part that was missing
- *	places		paths, with all beneath them, that the settings and links of the user's own
- *			tree make a rule's
- *	names		paths that hooks, and such files as .envrc and agents' settings, name
- *			(hold_names.c).  They run what is there as much as a hook does
+ *	places		paths, with all beneath them, that belong to a rule because of the settings
+ *			and links of the user's own tree
+ *	names		paths that hooks, and files such as .envrc and agents' settings, name
+ *			(hold_names.c).  These run what is there as a hook does
  *
- * Both are read from the tree as it was: what the agent wrote into settings is held itself, and
- * makes none.
+ * We read places and names from the tree as it was before: settings that the agent wrote are held
+ * themselves, and make no places or names.
  *
- * A folder is looked at once; what can make a gitdir is asked only where a change is called like
- * a part of one.
+ * We look at a folder once.  We look for a gitdir only if a change has the name of a part of one.
  */
 #include "hold_parts.h"
 
@@ -33,12 +32,14 @@
 
 enum {
 	HOLD_POINTER_MAX = 8 << 10,
-	HOLD_HOPS_MAX = 40,   /* of links that lead to links: the kernel follows no more */
-	HOLD_LINK_DIRS = 256, /* folders that are looked through for links */
-	HOLD_HOOKS_MAX = 256, /* files of a folder of hooks that are read */
+	HOLD_HOPS_MAX = 40,   /* links that lead to links: the kernel follows no more */
+	HOLD_LINK_DIRS = 256, /* most folders in which we look for links */
+	HOLD_HOOKS_MAX = 256, /* most files of a hooks folder that we read */
 };
 
-/* A link of the user's that stands where a rule's file does: what it leads to is one as well. */
+/*
+ * A link of the user in the place of a rule's file: adds what it leads to as a place of that rule.
+ */
 static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 {
 	char link[PATH_MAX], dir[PATH_MAX], at[PATH_MAX], leads[PATH_MAX];
@@ -59,7 +60,7 @@ static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 
 /* --- repositories of the user's ------------------------------------------------------- */
 
-/* The files that a file of settings includes are files of settings too. */
+/* The files that a settings file includes are settings files, too. */
 static int hold_look_include(struct hold_judge *j, const char *file, const char *value,
 			     struct hold_includes *more)
 {
@@ -74,7 +75,7 @@ static int hold_look_include(struct hold_judge *j, const char *file, const char 
 	return r < 0 ? r : hold_includes_add(j, more, path);
 }
 
-/* A driver that is set up here, which attributes may name. */
+/* Notes a driver that is set up here, because attributes may name it. */
 static int hold_look_driver(struct hold_judge *j, const char *file, const struct git_config *g)
 {
 	bool is = false;
@@ -183,7 +184,7 @@ static int hold_look_hook(void *context, const char *name)
 		return hold_no_memory(j);
 	int r = hold_follow(j, path, "git-hooks");
 
-	/* One that is longer is no script. */
+	/* A file that is longer is not a script. */
 	if (r < 0 || hold_read_path(&j->before, path, HOLD_READ_MAX, &text) < 0)
 		return r;
 	const struct hold_naming naming = {.rule = "git-hook-folders",
@@ -199,7 +200,7 @@ int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *di
 	const char *name;
 	int r = 0;
 
-	/* The workspace itself: not all that is in it is a hook. */
+	/* It is the workspace itself: only files with the names of hooks are hooks. */
 	for (size_t i = 0; !*dir && r == 0 && (name = hold_hook_at(i)); i++)
 		r = hold_look_hook(&h, name);
 	if (*dir && hold_type(&j->before, dir) == OBJECT_DIR)
@@ -218,7 +219,7 @@ static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)
 	return r < 0 ? r : hold_look_hook_folder(j, root->path, dir);
 }
 
-/* Links that stand where a rule's own files do. */
+/* Follows links in the places of the rules' files. */
 static int hold_look_links(struct hold_judge *j, const char *dir)
 {
 	int r = 0;
@@ -239,7 +240,7 @@ struct hold_folder {
 	const char *dir;
 };
 
-/* A link of the user's in this folder, and in the place of a rule's file or of its folder. */
+/* Follows a link of the user in this folder, if it is in the place of a rule's file or folder. */
 static int hold_look_link(void *context, const char *name)
 {
 	const struct hold_folder *f = context;
@@ -249,7 +250,7 @@ static int hold_look_link(void *context, const char *name)
 
 	if (!path)
 		return hold_no_memory(j);
-	/* By the folders above it as well: tasks.json is one in .vscode. */
+	/* The folders above count as well: tasks.json is a rule's file in .vscode. */
 	hold_fold(path, &j->folded);
 	if (buf_error(&j->folded))
 		return 0;
@@ -257,7 +258,7 @@ static int hold_look_link(void *context, const char *name)
 	uint64_t rows = (hold_find(j->rules, folded) | hold_find_below(j->rules, folded)) &
 			~j->rules->every;
 
-	/* Most names are no rule's: those cost no look. */
+	/* Most names belong to no rule: for these we do not ask the filesystem. */
 	if (!rows || hold_type(&j->before, path) != OBJECT_LINK)
 		return 0;
 	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
@@ -278,7 +279,7 @@ static int hold_look_folder(struct hold_judge *j, const char *dir)
 	return r < 0 && j->error->code == 0 ? 0 : r;
 }
 
-/* Where git keeps its own for a folder that has a .git of this type. */
+/* Where git keeps its own files for a folder that has a .git of this type. */
 static const char *hold_dotgit_leads(struct hold_judge *j, const struct view *v, const char *root,
 				     unsigned int type)
 {
@@ -316,7 +317,8 @@ static int hold_look_gitdir(struct hold_judge *j, const struct hold_root *old)
 		r = hold_look_hooks(j, old);
 	if (r < 0 || hold_read_path(&j->before, file, HOLD_POINTER_MAX, &text) < 0)
 		return r;
-	/* A worktree has its settings and hooks from where its repository is, for its own files. */
+	/* A worktree takes settings and hooks from its repository, and they are about the
+	 * worktree's files. */
 	for (size_t n = text.len; n > 0 && text.ptr[n - 1] == '\n'; n--)
 		text.ptr[n - 1] = '\0';
 	if (hold_resolve(j, old->gitdir, buf_str(&text), path) < 0)
@@ -335,11 +337,12 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 		return hold_no_memory(j);
 	unsigned int was = hold_type(&j->before, dotgit);
 
-	/* One that the session took away is the user's all the same: its removal is held, or not
-	 * meant, and then its hooks and settings stand. */
+	/* A .git that the session removed is still the user's: its removal is held, or the user
+	 * does not name it, and then its hooks and settings stay. */
 	if (type == OBJECT_ABSENT && was == OBJECT_ABSENT)
 		return 0;
-	/* The user's own are never too many: an agent that makes hundreds hides none of them. */
+	/* The user's repositories are never too many: an agent that makes hundreds hides none of
+	 * them. */
 	if (was == OBJECT_ABSENT && ++j->root_count > HOLD_ROOTS_MAX)
 		return hold_place_add(j, d->path, "git-hook-folders",
 				      "more repositories are new than can be looked into (%d): "
@@ -373,11 +376,12 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 
 /* --- all of it ------------------------------------------------------------------------ */
 
-/* The folder of this length, after the ones above it; NULL: no memory, and said. */
+/* The folder at the first `len` letters, after the ones above it; NULL: no memory, and the error is
+ * set. */
 static struct hold_dir *hold_look_dir(struct hold_judge *j, const char *path, size_t len,
 				      bool inside, const struct hold_root *above)
 {
-	/* Only we write to it. */
+	/* Only this file writes to it. */
 	struct hold_dir *d = (struct hold_dir *)(uintptr_t)hold_dir_find(j, path, len);
 
 	if (d)
@@ -394,7 +398,7 @@ static struct hold_dir *hold_look_dir(struct hold_judge *j, const char *path, si
 static int hold_look_path(struct hold_judge *j, const char *path)
 {
 	const struct hold_root *above = NULL;
-	bool inside = false; /* a .git */
+	bool inside = false; /* the path is inside a .git */
 	size_t len = 0;
 
 	for (const char *at = path;;) {
@@ -428,7 +432,7 @@ const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const cha
 	return type == OBJECT_ABSENT ? NULL : hold_dotgit_leads(j, v, root, type);
 }
 
-/* A folder of the user's: its links, and the folders in it that wait for their turn. */
+/* Follows the links of a folder of the user, and adds the folders in it to `waiting`. */
 static int hold_look_below(struct hold_judge *j, const char *dir, const char **waiting,
 			   size_t *count)
 {
@@ -454,8 +458,8 @@ static int hold_look_below(struct hold_judge *j, const char *dir, const char **w
 	return r;
 }
 
-/* Links of the user's in the folders nearest to the top: sub/.vscode that leads to shared/vscode.
- */
+/* Follows links of the user in the folders nearest to the top: sub/.vscode that leads to
+ * shared/vscode. */
 static int hold_look_near(struct hold_judge *j)
 {
 	const char *waiting[HOLD_LINK_DIRS];
@@ -467,8 +471,8 @@ static int hold_look_near(struct hold_judge *j)
 	return r;
 }
 
-/* Within the outermost repository, and of these one of the user's first: one that a session makes
- * within another is no cover. */
+/* The rest of the path within the outermost repository, of the user's first: a repository that a
+ * session makes inside another one hides nothing. */
 static const char *hold_git_rest(const struct hold_judge *j, const char *path)
 {
 	const char *found = git_rest(path);
@@ -484,7 +488,7 @@ static const char *hold_git_rest(const struct hold_judge *j, const char *path)
 			found = at;
 		at = slash ? slash + 1 : NULL;
 	}
-	/* Of a submodule or a worktree that has its own there. */
+	/* The part after that of a submodule or a worktree that git keeps there. */
 	return named || !found ? found : git_rest_below(found);
 }
 

@@ -4,19 +4,19 @@
  *
  * Compiled Python is left out.
  *
- * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
+ * A virtual environment of Python and a folder node_modules are each one thing: a tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
- *	venv		a folder with pyvenv.cfg and bin, or with a name of one (made.h): held, by one
- *			change that stands for it (pyvenv.cfg, where that is new), and told what is
- *			rare in it.  Only what such
- *			a folder has by itself belongs to it, and nothing that is held for another
- *			reason does: a file pyvenv.cfg makes no other folder one thing.  It may lie in
- *			node_modules.  A link that leads into it goes with it, and so does what was
- *			moved out of it.  What a commit brings beneath one is held there.
- *	node_modules	flagged by one line.  There only what really runs counts (hold_whole_most):
+ *	venv		a folder with pyvenv.cfg and bin, or with the name of one (made.h).  It is
+ *			held, by one change that stands for it (pyvenv.cfg, if that is new), and the
+ *			reason names what is rare in it.  Only files that such a folder always has
+ *			belong to it, and nothing that is held for another reason does: a file
+ *			pyvenv.cfg does not make one thing of another folder.  It may be in
+ *			node_modules.  A link that leads into it waits with it, and so does what was
+ *			moved out of it.  What a commit brings into one is held at its own path
+ *	node_modules	flagged by one line.  In it only what really runs counts (hold_whole_most):
  *			install scripts, programs in .bin, git's own files, what your files name.
- *			Where something of it is held, all the rest waits for that.
+ *			If something in it is held, all the rest waits for that
  *
  * The rules python-venv and node-modules say which level the whole has.
  */
@@ -42,22 +42,22 @@ static const char *const whole_rules[] = {
 	[WHOLE_MODULES] = HOLD_MODULES,
 };
 
-/* Names that are told, up to a few. */
+/* The first few names of a list. */
 struct whole_list {
 	char text[WHOLE_LIST];
 	size_t len, count;
 };
 
 struct whole {
-	struct whole *next;   /* of all */
-	struct whole *beside; /* in its bucket */
+	struct whole *next;   /* the next in the list of all */
+	struct whole *beside; /* the next in its bucket */
 	enum whole_kind kind;
 	const char *path; /* begins with the folder */
 	size_t len;
-	struct change *lead;         /* stands for it */
-	struct change *held;         /* one that is held for itself, in node_modules */
-	struct change *first, *last; /* of those */
-	const char *linked; /* the first package.json that is held as that of a linked one */
+	struct change *lead; /* the change that stands for it */
+	struct change *held; /* in node_modules: a change that is held for a reason of its own */
+	struct change *first, *last; /* the first and the last of those */
+	const char *linked;          /* the first held package.json of a linked package */
 	size_t files, programs;
 	struct whole_list start, install, odd;
 	const char *why;
@@ -70,14 +70,17 @@ struct wholes {
 
 /* --- compiled Python ------------------------------------------------------------------------ */
 
-/* Whether its bytes come from the source beside it nobody can see, and Python runs them instead of
- * that.  So it never lands: it is left out, and Python makes it again from the text that was read.
- * What has no source beside it is not made again: where Python would load it by itself it is held. */
+/*
+ * Python runs these bytes instead of the source, and nobody can see whether they come from the
+ * source beside them.  So the file never lands: it is left out, and Python makes it again from the
+ * text that the user read.  Without a source beside it Python cannot make it again: if Python would
+ * load it by itself, it is held.
+ */
 int hold_by_compiled(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	char source[PATH_MAX];
 
-	/* A commit that brings one was made to bring it. */
+	/* A commit that has one was made to bring it. */
 	if (j->brought || !compiled_source(c->path, source))
 		return 0;
 	unsigned int type = hold_type(j->view, source);
@@ -113,10 +116,10 @@ bool hold_is_in_modules(const char *path)
 	return hold_modules_len(path) > 0;
 }
 
-/* It is one, or was: what is left of one is run as well. */
+/* The folder is a virtual environment, or was: what is left of one runs as well. */
 static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 {
-	/* Only we write to it. */
+	/* Only this file writes to these fields. */
 	struct hold_dir *d = (struct hold_dir *)(uintptr_t)hold_dir_find(j, path, len);
 
 	if (!d || d->venv_read)
@@ -126,7 +129,7 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 	return d->venv;
 }
 
-/* How long the path of the thing is that a path belongs to; 0: to none. */
+/* Length of the path of the thing that a path belongs to; 0: to none. */
 static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_kind *ret)
 {
 	size_t modules = hold_modules_len(path);
@@ -148,12 +151,12 @@ static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_
 {
 	size_t modules = hold_modules_len(c->path);
 
-	/* What is no folder is judged by itself. */
+	/* If it is not a folder, it is judged by itself. */
 	if (modules && !c->path[modules] && c->after.type != OBJECT_DIR)
 		return 0;
 	if (!c->git)
 		return whole_of_path(j, c->path, ret);
-	/* git's own, in a folder node_modules. */
+	/* One of git's own files, in a folder node_modules. */
 	*ret = WHOLE_MODULES;
 	return modules && c->path + modules < c->git ? modules : 0;
 }
@@ -190,7 +193,7 @@ enum hold_level hold_whole_most(const char *path, size_t row)
 	};
 	const char *name = hold_rows[row].name;
 
-	/* Of its settings npm obeys none but those of a build. */
+	/* npm obeys no settings of an installed package but those of a build. */
 	if (str_equal(name, "package-settings") && !str_ends_with(path, "/binding.gyp"))
 		return HOLD_NOT;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(count); i++)
@@ -211,7 +214,7 @@ static void whole_tell(struct whole_list *l, const char *name, size_t len)
 				   name);
 }
 
-/* ": a, b and 3 more", or nothing. */
+/* The list with `lead` before it: "a, b and 3 more"; "" if the list is empty. */
 static const char *whole_told(struct hold_judge *j, const char *lead, const struct whole_list *l)
 {
 	char more[48] = "";
@@ -221,7 +224,7 @@ static const char *whole_told(struct hold_judge *j, const char *lead, const stru
 	return l->count ? arena_printf(&j->arena, "%s%s%s", lead, l->text, more) : "";
 }
 
-/* The package of a path in node_modules: a, or @b/c. */
+/* Notes the package of a path in node_modules: a, or @b/c. */
 static void whole_tell_package(struct whole_list *l, const char *rest)
 {
 	const char *inner = rest;
@@ -235,7 +238,7 @@ static void whole_tell_package(struct whole_list *l, const char *rest)
 	whole_tell(l, inner, len);
 }
 
-/* A link of bin that leads to a Python is what every such folder has. */
+/* The link leads from bin/python to a Python, as in every such folder. */
 static bool whole_is_python(const struct change *c, const char *rest)
 {
 	const char *name = c->after.link ? strrchr(c->after.link, '/') : NULL;
@@ -244,7 +247,7 @@ static bool whole_is_python(const struct change *c, const char *rest)
 	       str_after(name, "/python");
 }
 
-/* A link in the place of one of its parts: bin that leads to bin2. */
+/* The change is a link in the place of one of its parts: bin that leads to bin2. */
 static bool whole_is_part_link(const struct whole *w, const struct change *c)
 {
 	return c->after.type == OBJECT_LINK && strlen(c->path) > w->len &&
@@ -270,15 +273,17 @@ static void whole_look_modules(struct hold_judge *j, struct whole *w, struct cha
 			       const char *rest)
 {
 	if (c->group == CHANGE_HELD) {
-		/* Of packages that are linked there may be hundreds: one question is asked. */
+		/*
+		 * There may be hundreds of linked packages: the user answers one question for all.
+		 */
 		if (!c->with && hold_is_linked(j, c->path)) {
 			c->with = w->linked;
 			w->linked = w->linked ? w->linked : c->path;
 		}
-		/* One that goes with another is none that others go with. */
+		/* A change that waits with another cannot be one that others wait with. */
 		if (!w->held || (w->held->with && !c->with))
 			w->held = c;
-		/* They land together: each needs the next one, and the last the first. */
+		/* They land together: each needs the next one, and the last needs the first. */
 		if (!c->with && !c->needs) {
 			if (w->last)
 				w->last->needs = c->path;
@@ -296,13 +301,13 @@ static void whole_look_modules(struct hold_judge *j, struct whole *w, struct cha
 			whole_tell(&w->odd, rest, strlen(rest));
 	}
 	w->programs += str_after(rest, ".bin/") != NULL || strstr(rest, "/.bin/") != NULL;
-	/* What was moved there may go with another thing. */
+	/* A file that was moved there may wait with another thing. */
 	if ((!w->lead || (w->lead->from && !c->from)) && c->after.type != OBJECT_DIR &&
 	    c->after.type != OBJECT_ABSENT)
 		w->lead = c;
 }
 
-/* It is held, and not because of what such a folder has by itself. */
+/* The change is held, and not for something that such a folder always has. */
 static bool whole_is_apart(const struct whole *w, const struct change *c)
 {
 	return c->group == CHANGE_DROPPED ||
@@ -326,7 +331,7 @@ static void whole_look(struct hold_judge *j, struct whole *w, struct change *c)
 
 /* --- how it is made again -------------------------------------------------------------------- */
 
-/* A path that a shell takes as it is. */
+/* A shell takes the path as it is. */
 static bool whole_is_plain(const char *path, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -428,12 +433,12 @@ static const char *whole_words(struct hold_judge *j, const struct whole *w, enum
 		       : NULL;
 }
 
-/* All of it goes with one change that is held. */
+/* Makes a part wait with one change that is held. */
 static void whole_with(const struct whole *w, struct change *c, const struct change *lead)
 {
 	c->group = CHANGE_HELD;
 	c->rule = whole_rules[w->kind];
-	/* Where another change stands for it, one of its parts says what is in it. */
+	/* If the change that stands for it is another one, this part says what is in it. */
 	c->tells = c == w->lead && w->why != NULL;
 	c->why = c->tells ? w->why : "it is a part of what lands as one thing";
 	c->with = lead->path;
@@ -470,9 +475,11 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
 }
 
-/* --- what goes with it from elsewhere ------------------------------------------------------------ */
+/*
+ * --- what waits with it from elsewhere ---------------------------------------------------------
+ */
 
-/* The one with this path; NULL: none. */
+/* The thing with this path; NULL: there is none. */
 static struct whole *whole_known(const struct wholes *all, const char *path, size_t len)
 {
 	struct whole *w = all->buckets[fnv_bytes(FNV_START, path, len) % WHOLE_BUCKETS];
@@ -482,7 +489,7 @@ static struct whole *whole_known(const struct wholes *all, const char *path, siz
 	return w;
 }
 
-/* The one that a path belongs to, of those that have a change; NULL: none. */
+/* The thing that a path belongs to, if it has a change; NULL: there is none. */
 static struct whole *whole_at(struct hold_judge *j, const struct wholes *all, const char *path)
 {
 	enum whole_kind kind;
@@ -491,7 +498,7 @@ static struct whole *whole_at(struct hold_judge *j, const struct wholes *all, co
 	return len > 0 ? whole_known(all, path, len) : NULL;
 }
 
-/* What all of it goes with, where it is held; NULL: it lands. */
+/* The held change that all of it waits with; NULL: it lands. */
 static struct change *whole_waits(const struct hold_judge *j, const struct whole *w)
 {
 	return !w                               ? NULL
@@ -501,7 +508,8 @@ static struct change *whole_waits(const struct hold_judge *j, const struct whole
 						: NULL;
 }
 
-/* A link under such a name to a folder that would be taken for one. */
+/* Holds a link with the name of a virtual environment, if it leads to a folder that would be taken
+ * for one. */
 static void whole_set_link(struct hold_judge *j, struct change *c, const char *leads)
 {
 	unsigned int row = hold_row_of(whole_rules[WHOLE_VENV]);
@@ -518,7 +526,8 @@ static void whole_set_link(struct hold_judge *j, struct change *c, const char *l
 	c->with = NULL;
 }
 
-/* A link from elsewhere into node_modules: by its name all that counts which is passed over there. */
+/* A link from elsewhere into node_modules: under its name everything counts that we pass over
+ * there.  True: a rule is about it, and its level is set. */
 static bool whole_set_door(struct hold_judge *j, struct change *c, const char *leads)
 {
 	static const char rule[] = "node-modules-links";
@@ -536,7 +545,7 @@ static bool whole_set_door(struct hold_judge *j, struct change *c, const char *l
 	return true;
 }
 
-/* What was moved out of one, and a link outside that leads into one, lands with it. */
+/* What was moved out of a thing lands with it, and so does a link outside that leads into it. */
 static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool outside,
 			    struct change *c)
 {
@@ -556,7 +565,7 @@ static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool
 		c->rule = lead->rule ? lead->rule : whole_rules[WHOLE_VENV];
 		c->why = "it lands with what is one thing, and does not lie in it";
 		c->with = lead->path;
-		c->moved = true; /* it is named by itself */
+		c->moved = true; /* it has a line of its own */
 	} else if (link && !whole_set_door(j, c, leads)) {
 		whole_set_link(j, c, leads);
 	}
@@ -564,7 +573,7 @@ static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool
 
 /* --- what a commit brings -------------------------------------------------------------------------- */
 
-/* Whether a folder is one, which has no change of its own. */
+/* The folder, which has no change itself, is a virtual environment.  Keeps the answers. */
 static bool whole_is_venv_there(struct hold_judge *j, const char *path, size_t len)
 {
 	if (hold_dir_find(j, path, len))
@@ -578,7 +587,7 @@ static bool whole_is_venv_there(struct hold_judge *j, const char *path, size_t l
 	return v->is;
 }
 
-/* A link that a commit brings: by its own words. */
+/* A link that a commit brings leads into node_modules, by what the link says. */
 static bool whole_is_door(struct hold_judge *j, const struct change *c)
 {
 	char dir[PATH_MAX], to[PATH_MAX], leads[PATH_MAX];
@@ -614,7 +623,7 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* The thing that a change belongs to, one that is known or a new one; NULL: none. */
+/* *ret: the thing that a change belongs to, a known one or a new one; NULL: it belongs to none. */
 static int whole_find(struct hold_judge *j, struct wholes *all, const struct change *c,
 		      struct whole **ret)
 {
@@ -630,7 +639,7 @@ static int whole_find(struct hold_judge *j, struct wholes *all, const struct cha
 			&all->buckets[fnv_bytes(FNV_START, c->path, len) % WHOLE_BUCKETS];
 
 		w = arena_alloc(&j->arena, sizeof(*w));
-		/* What is part of nothing would land without its rules. */
+		/* Without it the change would land by no rule. */
 		if (!w)
 			return hold_no_memory(j);
 		*w = (struct whole){.next = all->first,
@@ -650,7 +659,7 @@ int hold_whole_end(struct hold_judge *j)
 
 	if (!all)
 		return hold_no_memory(j);
-	/* What was not looked at is held, one by one. */
+	/* What was not judged in time is held, each for itself. */
 	if (j->late)
 		return 0;
 	for (size_t i = 0; i < j->changes->count; i++) {
@@ -677,7 +686,7 @@ int hold_whole_end(struct hold_judge *j)
 
 		if (r < 0)
 			return r;
-		/* Where there is no lead nothing comes: it is removed. */
+		/* Without a lead it has no new files: it is removed. */
 		if (w && (w->lead || w->held) && whole_level(j, w) != HOLD_NOT)
 			whole_set(w, whole_level(j, w), &j->changes->items[i]);
 		whole_set_other(j, all, !w, &j->changes->items[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a hook, a script or a file of settings, and the files that they name: each becomes
- * a name (hold_names.c), whether it is changed or not.
+ * The words of a hook, a script or a settings file, and the files that they name: each becomes a
+ * name (hold_names.c), whether it changed or not.
  *
- * No language is parsed: a word is what stands between blanks, quotes and the like, and it has a
- * key (`run:`, `"args":`, `linker =`) and a word before it.  By these it is known what a word means
- * that is no path as it stands:
+ * We parse no language.  A word is what is between blanks, quotes and similar signs.  It has a key
+ * (`run:`, `"args":`, `linker =`) and a word before it.  By these we know what a word means that is
+ * not a path by itself:
  *
  *	python3 -m a.b		a/b.py, a/b/__main__.py, a/b/__init__.py, a/__init__.py
  *	import a.b, c, from a import b, pytest -p a.b	the same
@@ -23,8 +23,8 @@
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
  *
- * A blank that is quoted (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: a second
- * look at the text has such words alone.
+ * A quoted blank (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: we go through
+ * the text a second time for such words only.
  */
 #include "hold_parts.h"
 
@@ -43,14 +43,14 @@ struct words {
 	char word[PATH_MAX]; /* as it is written */
 	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
 	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
-	char from[WORDS_NAME_MAX]; /* Python's: "from a import b" */
+	char from[WORDS_NAME_MAX]; /* for Python: "from a import b" */
 	bool is_key;
-	bool variable; /* behind a $ */
-	bool blank;    /* it has a quoted one */
-	bool python;   /* that was said before */
-	bool go;       /* "go run" was, and not yet what it runs */
-	bool glued;    /* to a substitution in front of it: $(x)/y */
-	bool known;    /* and that is a folder that words are looked for in anyway */
+	bool variable; /* a $ is before it */
+	bool blank;    /* it has a quoted blank */
+	bool python;   /* the text has named Python before */
+	bool go;       /* "go run" was before, and what it runs was not yet */
+	bool glued;    /* a substitution is directly before it: $(x)/y */
+	bool known;    /* and that is a folder where we look for words anyway */
 };
 
 struct following {
@@ -59,24 +59,24 @@ struct following {
 	const char *by;
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
-	size_t own_count;                       /* of those that it does not go to */
-	bool lists;                             /* its code lists a folder */
-	bool anywhere;                          /* one of its folders is not known */
-	bool code;                              /* for its code computes it */
-	bool unquoted;                          /* one of them may be a variable of it */
-	bool programs;                          /* a folder of PATH is not known */
-	const char *endings[WORDS_ENDINGS_MAX]; /* of names that begin with a variable */
+	size_t own_count; /* how many of them it does not change to */
+	bool lists;       /* its code lists a folder */
+	bool anywhere;    /* we do not know one of its folders */
+	bool code;        /* because its code computes the folder */
+	bool unquoted;    /* one of the folders may be a variable of the code */
+	bool programs;    /* we do not know a folder of PATH */
+	const char *endings[WORDS_ENDINGS_MAX]; /* ends of names that begin with a variable */
 	size_t ending_count;
 	bool node;                  /* its words can be programs of node_modules/.bin */
-	bool tails;                 /* so is that of the word that is looked at */
-	const char *script;         /* of package.json, in which it stands; NULL: in none */
-	struct hold_includes *more; /* NULL: settings that are named are not read */
+	bool tails;                 /* the word that we look at can be in any folder */
+	const char *script;         /* the script of package.json that has it; NULL: none */
+	struct hold_includes *more; /* NULL: settings that it names are not read */
 	unsigned int row;
 	struct words words;
-	struct buf joined; /* the text with quoted blanks as letters */
+	struct buf joined; /* the text, with quoted blanks as letters */
 };
 
-/* What the word before says of one, or the key. */
+/* The words before a folder, and keys of one. */
 static const char *const words_folder[] = {
 	"cwd",      "--cwd",     "--directory",
 	"-C",       "cd",        "pushd",
@@ -87,7 +87,7 @@ static const char *const words_folder[] = {
 	"rubylib",  "perl5lib",  "node-path",
 	NULL,
 };
-/* Commands and flags whose argument is the folder in which something is run, and such keys. */
+/* Commands and flags whose argument is the folder in which something runs; below, such keys. */
 static const char *const words_goes[] = {
 	"cd",    "pushd",   "chdir",    "-C",    "--directory",
 	"--cwd", "--chdir", "--prefix", "--dir", "--working-directory",
@@ -96,7 +96,7 @@ static const char *const words_goes[] = {
 static const char *const words_goes_by_key[] = {
 	"cwd", "workdir", "working-directory", "workingdirectory", NULL,
 };
-/* What a module of Python's follows, besides -m, import and from. */
+/* Words before a module of Python, besides -m, import and from. */
 static const char *const words_modules[] = {
 	"-p", /* pytest's plugins */
 	"unittest",
@@ -107,12 +107,12 @@ static const char *const words_modules[] = {
 	"runpy.run_module",
 	NULL,
 };
-/* Programs that run a file whatever it is called. */
+/* Programs that run a file of any name. */
 static const char *const words_runners[] = {
 	"sh",   "bash", "dash", "ksh",  "zsh",  "fish", "source",
 	"exec", "env",  "node", "ruby", "perl", NULL,
 };
-/* Ends of what nobody runs. */
+/* Ends of files that nobody runs. */
 static const char *const words_texts[] = {".md", ".rst", ".txt", ".log", ".lock", ".adoc"};
 static const char *const words_load[] = {
 	"node", "-r",  "--require", "--import", "--loader", "--experimental-loader",
@@ -146,7 +146,7 @@ static void words_name(char into[WORDS_NAME_MAX], const char *word, size_t len, 
 		memmove(into, dot + 1, strlen(dot));
 }
 
-/* The word ends at `end`, and may be a key by what follows. */
+/* The word that ends at `end` may be a key, by what follows. */
 static bool words_is_key(struct span text, size_t end)
 {
 	if (end < text.len && strchr("\"'", text.ptr[end]))
@@ -158,14 +158,14 @@ static bool words_is_key(struct span text, size_t end)
 		(text.ptr[end] == '=' && (end + 1 == text.len || text.ptr[end + 1] != '=')));
 }
 
-/* What this word says of those that follow. */
+/* Notes what this word says about the next ones. */
 static void words_mark(struct words *w)
 {
 	const char *slash = strrchr(w->bare, '/');
 	const char *program = slash ? slash + 1 : w->bare;
 
 	w->python = w->python || str_after(program, "python") || str_after(program, "pypy");
-	/* Arguments can stand before their command. */
+	/* Arguments can come before their command. */
 	if (str_equal(w->bare, "run") &&
 	    (str_equal(w->before, "go") || (str_equal(w->key, "args") && w->text.len > 0 &&
 					    memmem(w->text.ptr, w->text.len, "\"go\"", 4))))
@@ -189,7 +189,7 @@ static bool words_is_glued(struct span text, size_t at)
 			   (c >= 'a' && c <= 'z')));
 }
 
-/* A comma stands before it. */
+/* A comma is before it. */
 static bool words_is_listed(struct span text, size_t at)
 {
 	while (at > 0 && text.ptr[at - 1] == ' ')
@@ -197,7 +197,7 @@ static bool words_is_listed(struct span text, size_t at)
 	return at > 0 && text.ptr[at - 1] == ',';
 }
 
-/* Signs of JSON alone: "a":["b"]. */
+/* The word is only signs of JSON: "a":["b"]. */
 static bool words_is_signs(struct span text, size_t at, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -233,7 +233,7 @@ static bool words_next(struct words *w)
 		*blank = ' ';
 	size_t skip = strspn(w->word, "[");
 	bool last = at + len >= w->text.len;
-	/* "a:$B" is none. */
+	/* "a:$B" is not a key. */
 	bool key = w->word[len - 1] == ':' ? last || w->text.ptr[at + len] != '$'
 					   : words_is_key(w->text, at + len);
 
@@ -251,7 +251,8 @@ static bool words_next(struct words *w)
 	return true;
 }
 
-/* Where a quotation ends that begins here, in its line; 0: it does not. */
+/* Where the quotation that begins here ends, in its line; 0: it does not.  *ret_blank: it has a
+ * blank. */
 static size_t words_quoted(struct span text, size_t at, bool *ret_blank)
 {
 	uint8_t quote = text.ptr[at];
@@ -266,8 +267,8 @@ static size_t words_quoted(struct span text, size_t at, bool *ret_blank)
 	return 0;
 }
 
-/* The text with each quoted blank as a letter, and without the quotes around it; false: it has
- * none. */
+/* Copies the text with each quoted blank as a letter, and without the quotes around it; false: it
+ * has none. */
 static bool words_join(struct span text, struct buf *into)
 {
 	bool any = false;
@@ -323,7 +324,7 @@ static int words_put(struct following *f, const char *path, bool settings, enum 
 	return hold_name_add(f->j, &n);
 }
 
-/* A folder, with all that is in it. */
+/* Adds a folder, with all that is in it. */
 static int words_place(struct following *f, const char *path)
 {
 	const struct hold_place *before = f->j->places;
@@ -335,8 +336,8 @@ static int words_place(struct following *f, const char *path)
 	return r;
 }
 
-/* A file of this name in a folder that is not known.  Names that every package has count with the
- * folder above. */
+/* Adds a file of this name in a folder that we do not know.  For names that every package has, the
+ * folder above counts, too.  1: it is there already. */
 static int words_try_tail(struct following *f, const char *name)
 {
 	static const char *const common[] = {"__init__.py", "__main__.py", "index.js",
@@ -363,7 +364,7 @@ static int words_try_tail(struct following *f, const char *name)
 	return hold_name_add(f->j, &n);
 }
 
-/* A file of this name, and what it leads to. */
+/* Adds a file of this name, and what it leads to. */
 static int words_try(struct following *f, const char *dir, const char *name, bool settings)
 {
 	char path[PATH_MAX], leads[PATH_MAX];
@@ -378,7 +379,7 @@ static int words_try(struct following *f, const char *dir, const char *name, boo
 	return r < 0 ? r : 0;
 }
 
-/* python3 -m a.b: what is run, and the packages that are loaded before it. */
+/* python3 -m a.b: adds what runs, and the packages that Python loads before it. */
 static int words_module(struct following *f, const char *dir, const char *module)
 {
 	char at[PATH_MAX], file[PATH_MAX + 16];
@@ -399,7 +400,7 @@ static int words_module(struct following *f, const char *dir, const char *module
 	return r < 0 ? r : words_try(f, dir, file, false);
 }
 
-/* node -r ./a: a file whose name has more to it. */
+/* node -r ./a: adds files whose names have more letters. */
 static int words_loads(struct following *f, const char *dir, const char *name)
 {
 	char file[PATH_MAX + 16];
@@ -415,7 +416,7 @@ static int words_loads(struct following *f, const char *dir, const char *name)
 	return r;
 }
 
-/* More settings, which may be named by a pattern. */
+/* Adds more settings.  A pattern may name them. */
 static int words_more(struct following *f, const char *dir, const char *name)
 {
 	struct hold_judge *j = f->j;
@@ -426,7 +427,7 @@ static int words_more(struct following *f, const char *dir, const char *name)
 		return r;
 	if (strchr(path, '*'))
 		r = words_put(f, path, true, HOLD_NAME_PATTERN);
-	/* 1: it is known. */
+	/* 1: it is there already. */
 	r = r > 0 ? 0 : r;
 	return r < 0 || !f->more || hold_type(&j->before, path) != OBJECT_FILE
 		       ? r
@@ -455,7 +456,7 @@ static int words_perl(struct following *f, const char *dir, const char *name)
 	return words_try(f, dir, file, false);
 }
 
-/* What a word means behind the words before it, from one folder. */
+/* Adds what a word means after the words before it, from one folder. */
 static int words_meant(struct following *f, const struct words *w, const char *dir,
 		       const char *name)
 {
@@ -504,7 +505,7 @@ static bool words_is_pattern(const struct following *f, const struct words *w, c
 		str_after(program, "python") || str_after(w->before, "run-parts"));
 }
 
-/* What matches a pattern of a shell's: any part of a name for what it leaves open. */
+/* Adds a shell's pattern: what the pattern leaves open matches any part of a name. */
 static int words_match(struct following *f, const char *path)
 {
 	char pattern[PATH_MAX];
@@ -522,7 +523,7 @@ static int words_match(struct following *f, const char *path)
 	return r < 0 ? r : 0;
 }
 
-/* A word in one of its spellings. */
+/* Adds a word in one of its spellings, from each folder. */
 static int words_name_in(struct following *f, const struct words *w, const char *name)
 {
 	const struct hold_naming *n = f->naming;
@@ -538,7 +539,7 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 
 		if (settings)
 			r = words_more(f, dir, name);
-		/* It need not be there: a commit may bring it. */
+		/* The folder need not be there: a commit may bring it. */
 		if (r == 0 && there &&
 		    ((words_said(w, n->folders) &&
 		      (words_is_near(name) || words_is_folder(f->j, path))) ||
@@ -556,8 +557,8 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 	return r;
 }
 
-/* Behind a variable the word counts from its first slash on, too: $ROOT/scripts/x,
- * "$(git rev-parse --show-toplevel)"/scripts/x, %workspace%/x. */
+/* After a variable the word also counts from its first slash on: $ROOT/scripts/x, "$(git rev-parse
+ * --show-toplevel)"/scripts/x, %workspace%/x. */
 static const char *words_behind(const struct words *w, const char *name)
 {
 	const char *slash = strchr(name, '/');
@@ -566,14 +567,14 @@ static const char *words_behind(const struct words *w, const char *name)
 								       : NULL;
 }
 
-/* It can be a file that is run: by its folder, by its end or by what stands before it. */
+/* The word can be a file that runs: by its folder, by its end or by the word before it. */
 static bool words_is_run(const struct words *w)
 {
 	const char *program = strrchr(w->before, '/');
 	const char *slash = strchr(w->bare, '/');
 
 	program = program ? program + 1 : w->before;
-	/* Absolute paths, addresses and flags are no names in a folder. */
+	/* Absolute paths, addresses and flags are not names in a folder. */
 	if (w->bare[0] == '-' || (*w->bare == '/' && !w->glued) || strstr(w->bare, "://"))
 		return false;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_texts); i++)
@@ -583,7 +584,7 @@ static bool words_is_run(const struct words *w)
 	       str_after(program, "python") || str_equal(program, "-m");
 }
 
-/* In code that comes to a folder which is not known: its strings, and what it imports. */
+/* The word counts in code that gets to an unknown folder: its strings, and what it imports. */
 static bool words_is_run_by_code(const struct words *w)
 {
 	return w->bare[0] != '-' &&
@@ -592,8 +593,8 @@ static bool words_is_run_by_code(const struct words *w)
 		words_has(words_modules, w->before));
 }
 
-/* What is known of the folder that a word is behind: $PWD/x and $HOME/x are told, and so is what
- * hold_goes_to knows. */
+/* We do not know the folder before the word.  We know $PWD/x and $HOME/x, and what hold_goes_to
+ * knows. */
 static bool words_is_behind_unknown(const struct words *w)
 {
 	if (w->glued)
@@ -604,7 +605,7 @@ static bool words_is_behind_unknown(const struct words *w)
 	       !str_after(w->bare, "HOME/");
 }
 
-/* The word stands in a remark. */
+/* The word is in a comment. */
 static bool words_is_remark(const struct words *w)
 {
 	size_t at = w->start, most = 400;
@@ -615,14 +616,14 @@ static bool words_is_remark(const struct words *w)
 	return false;
 }
 
-/* It can be a program of PATH. */
+/* The word can be a program of PATH. */
 static bool words_is_program(const struct words *w)
 {
 	return w->bare[0] != '-' && !w->variable && !strpbrk(w->bare, "/\\*?[]%@:") &&
 	       !words_is_remark(w);
 }
 
-/* The word as a tool that a hook starts, or a script that one may run: without its folder. */
+/* Adds the word, without its folder, as a tool that a hook starts, or a script that one may run. */
 static int words_tool(struct following *f, const struct words *w)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-";
@@ -650,8 +651,8 @@ static int words_tool(struct following *f, const struct words *w)
 	return r < 0 ? r : 0;
 }
 
-/* The word as a program of node_modules/.bin, and what that leads to: a hook runs it, or a script
- * that a hook may run. */
+/* Adds the word as a program of node_modules/.bin, and what that leads to: a hook runs it, or a
+ * script that a hook may run. */
 static int words_node(struct following *f, const struct words *w)
 {
 	char name[PATH_MAX + sizeof(HOLD_MODULES_BIN) + 1], path[PATH_MAX], leads[PATH_MAX];
@@ -670,7 +671,7 @@ static int words_node(struct following *f, const struct words *w)
 	for (size_t i = 0; r >= 0 && i < f->dir_count; i++) {
 		if (hold_resolve(f->j, f->dirs[i], name, path) < 0)
 			continue;
-		/* Of scripts there are many, and most words of theirs are no program. */
+		/* There are many scripts, and most of their words are not programs. */
 		if (f->script && hold_type(f->j->view, path) == OBJECT_ABSENT &&
 		    hold_type(&f->j->before, path) == OBJECT_ABSENT)
 			continue;
@@ -683,7 +684,7 @@ static int words_node(struct following *f, const struct words *w)
 	return r < 0 ? r : 0;
 }
 
-/* npx and its like put the folder in PATH for what they run. */
+/* npx and similar tools put the folder in PATH for what they run. */
 static int words_node_path(struct following *f)
 {
 	char path[PATH_MAX];
@@ -703,7 +704,7 @@ static int words_node_path(struct following *f)
 	return r < 0 ? r : 0;
 }
 
-/* The words that follow are a script's. */
+/* The words that follow belong to this script. */
 static int words_script(struct following *f, const struct words *w)
 {
 	f->script = arena_str(&f->j->arena, w->bare + 1);
@@ -746,7 +747,7 @@ static int words_spell(struct following *f, struct words *w)
 		r = words_tool(f, w);
 	if (r == 0)
 		r = words_node(f, w);
-	/* The first path behind `go run` is what it runs; flags and their values are none. */
+	/* The first path after `go run` is what it runs; flags and their values are not. */
 	w->go = w->go && !(w->bare[0] != '-' && strchr(w->bare, '/'));
 	return r;
 }
@@ -756,7 +757,7 @@ static int words_dir(struct following *f, const char *path)
 	for (size_t i = 0; i < f->dir_count; i++)
 		if (str_equal(f->dirs[i], path))
 			return 0;
-	/* Those that are too many are not known. */
+	/* Those beyond the limit we do not know. */
 	if (f->dir_count == WORDS_DIRS_MAX) {
 		f->anywhere = true;
 		return 0;
@@ -765,9 +766,11 @@ static int words_dir(struct following *f, const char *path)
 	return f->dirs[f->dir_count++] ? 0 : hold_no_memory(f->j);
 }
 
-/* A folder in which something is run, or looked for, also from one that was said before: cd a; cd
- * b.  One that is not there may come by a commit, where the word before says that it is one; not
- * among git's own files. */
+/*
+ * Adds a folder in which something runs, or is looked for; also from one that was named before: cd
+ * a; cd b.  A folder that is not there may come by a commit, if the word before says that it is a
+ * folder, and if it is not among git's own files.
+ */
 static int words_runs_in(struct following *f, const char *name, bool sure, size_t from)
 {
 	char path[PATH_MAX];
@@ -783,7 +786,7 @@ static int words_runs_in(struct following *f, const char *name, bool sure, size_
 	return r;
 }
 
-/* The word is a command or a key that says where something is run. */
+/* If the word is a command or a key that says where something runs, adds that folder. */
 static int words_goes_on(struct following *f, const struct words *w, size_t from)
 {
 	bool goes = words_has(words_goes, w->bare) &&
@@ -802,7 +805,7 @@ static int words_goes_on(struct following *f, const struct words *w, size_t from
 	enum hold_goes to = hold_goes_to(w->text, at, path);
 
 	f->anywhere = f->anywhere || to == HOLD_GOES_ANYWHERE;
-	/* A variable of the code's; in a file of settings it is a path. */
+	/* A variable of the code; in a settings file it is a path. */
 	if (key && to == HOLD_GOES_THERE && at < w->text.len && !strchr("\"'", w->text.ptr[at])) {
 		f->unquoted = true;
 		if (!words_is_folder(f->j, path))
@@ -811,7 +814,7 @@ static int words_goes_on(struct following *f, const struct words *w, size_t from
 	return to == HOLD_GOES_THERE ? words_runs_in(f, path, goes, from) : 0;
 }
 
-/* It stands where a command does, or what a command is given that runs it. */
+/* The word is in the place of a command, or an argument of a command that runs it. */
 static bool words_is_started(const struct words *w)
 {
 	size_t at = w->start;
@@ -842,7 +845,7 @@ static int words_ending(struct following *f, const char *ending)
 	return f->endings[f->ending_count++] ? 0 : hold_no_memory(f->j);
 }
 
-/* The word may be what such a name begins with. */
+/* Adds the names that begin with this word and end with one of the endings. */
 static int words_begins(struct following *f, const struct words *w)
 {
 	char name[PATH_MAX];
@@ -856,7 +859,7 @@ static int words_begins(struct following *f, const struct words *w)
 	return r;
 }
 
-/* What code says of the folders that it comes to. */
+/* Follows what code says about the folders that it gets to. */
 static int words_code(struct following *f, const struct words *w, size_t from)
 {
 	size_t end = w->start + strlen(w->word);
@@ -878,7 +881,7 @@ static int words_code(struct following *f, const struct words *w, size_t from)
 	const char *behind = words_behind(w, w->bare);
 	const char *name = behind && *behind ? behind : w->bare;
 
-	/* Which one is run there nobody can tell. */
+	/* Nobody can know which file there runs. */
 	for (size_t i = 0; r == 0 && i < from && words_is_started(w) && !f->naming->flag &&
 			   !f->naming->keys && !f->naming->lead;
 	     i++)
@@ -888,7 +891,7 @@ static int words_code(struct following *f, const struct words *w, size_t from)
 	return r < 0 ? r : words_runs_in(f, name, true, from);
 }
 
-/* Folders that a word says: of PYTHONPATH and its like several. */
+/* Adds the folders that a word names; PYTHONPATH and similar variables name several. */
 static int words_folders(struct following *f, const struct words *w, size_t from)
 {
 	const char *attached = str_after(w->bare, "-I");
@@ -917,8 +920,8 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
-/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
- * -javaagent:a.jar) becomes the word.  False: there is no such sign. */
+/* Makes what follows the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
+ * -javaagent:a.jar) the word.  False: there is no such sign. */
 static bool words_is_behind(char *bare)
 {
 	static const char *const signs[] = {":-", ":=", ":+"};
@@ -938,7 +941,7 @@ static bool words_is_behind(char *bare)
 	return true;
 }
 
-/* What is run of which the text says a pattern or a folder: from each of the folders. */
+/* Adds what runs by a pattern or by its folder, from each of the folders. */
 static int words_all(void *context, const char *name, enum hold_all_kind kind, bool moved)
 {
 	struct following *f = context;
@@ -947,7 +950,7 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 
 	if (kind == HOLD_ALL_GOES)
 		return strchr(name, '*') ? 0 : words_runs_in(f, name, true, count);
-	/* cd a && for h in *: not what lies elsewhere. */
+	/* cd a && for h in *: files in other folders are not meant. */
 	const char *plain = str_after(name, "./") ? name + 2 : name;
 	bool near = moved && !strchr(plain, '/') && count > f->own_count;
 
@@ -967,7 +970,7 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	return r;
 }
 
-/* The strings of code that lists a folder: patterns, and folders that are there. */
+/* Adds strings of code that lists a folder: patterns, and folders that are there. */
 static int words_listed(struct following *f, const struct words *w)
 {
 	int r = 0;

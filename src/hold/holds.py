@@ -4,7 +4,7 @@ file is looked up at run time, so none can be put in its place.
 
     holds.py table|names OUTPUT INPUT
 
-`table` is all of it, for src/workspace; `names` is what the policy needs to know of it.
+`table` is all of it, for src/hold; `names` is the part that the policy needs.
 
 The file is YAML of one shape, which is all that is read here; anything else ends the build."""
 import pathlib

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was renamed and edited: a file that is gone and one that came, of which at least half is the
- * same.  For who reads them only: they land as what they are, a removal and an addition.
+ * Files that were renamed and edited: one file is gone and another is new, and at least half is the
+ * same.  This is only for the screens: they land as a removal and an addition.
  *
- * Each file is cut into pieces, a line or 64 bytes, whichever ends first; what two files share are
- * the bytes of the pieces that both have, each as often as both have it.  The pair that shares most
- * comes first, and of equal ones that of the same name.
+ * We cut each file into pieces, a line or 64 bytes, whichever ends first.  Two files share the
+ * bytes of the pieces that both have, each as often as both have it.  The pair that shares most
+ * comes first, and of equal pairs the one with the same name.
  *
- * All is bounded: so many files of each side, of such a size, and so many steps in all.  Beyond that
- * a rename is shown as what it is.
+ * There are limits: for the number of files of each side, for their size, and for all steps.
+ * Beyond these we show a removal and an addition.
  */
 #include "folding.h"
 
@@ -20,13 +20,13 @@
 #include <string.h>
 
 enum {
-	ALIKE_FILES_MAX = 2000, /* of each side */
+	ALIKE_FILES_MAX = 2000, /* on each side */
 	ALIKE_FILE_MAX = 1 << 20,
-	ALIKE_BYTES_MAX = 64 << 20, /* of all of them */
+	ALIKE_BYTES_MAX = 64 << 20, /* of all files */
 	ALIKE_STEPS = 1 << 27,
 	ALIKE_PIECE = 64,
 	ALIKE_LEAST = 50, /* percent */
-	ALIKE_SMALL = 24, /* bytes; what is smaller is like anything */
+	ALIKE_SMALL = 24, /* bytes; a smaller file is like any other */
 	ALIKE_PAIRS_MAX = 1 << 20,
 };
 
@@ -47,7 +47,7 @@ struct alike_file {
 struct alike_pair {
 	uint32_t gone, came;
 	uint8_t percent;
-	bool named; /* alike */
+	bool named; /* both have the same name */
 };
 
 struct alike {
@@ -67,7 +67,7 @@ static int alike_piece_order(const void *a, const void *b)
 	return (x->sum > y->sum) - (x->sum < y->sum);
 }
 
-/* A file as its pieces; one that cannot be read has none, and is like no other. */
+/* Cuts a file into its pieces; one that cannot be read has none, and is like no other. */
 static int alike_cut(struct alike *a, struct alike_file *f, enum change_side side)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(ALIKE_FILE_MAX + 1);
@@ -156,7 +156,7 @@ static int alike_compare(struct alike *a, size_t gone, size_t came)
 	uint64_t more = x->size > y->size ? x->size : y->size;
 	uint64_t less = x->size > y->size ? y->size : x->size;
 
-	/* What waits for a decision of its own is no half of something else. */
+	/* A change that needs a decision of its own is no half of another. */
 	if (a->changes->items[x->change].group != a->changes->items[y->change].group ||
 	    less * 100 < more * ALIKE_LEAST)
 		return 0;
@@ -169,7 +169,7 @@ static int alike_compare(struct alike *a, size_t gone, size_t came)
 	a->pairs[a->pair_count++] =
 		(struct alike_pair){.gone = (uint32_t)gone,
 				    .came = (uint32_t)came,
-				    /* It is not the same. */
+				    /* It is never exactly the same. */
 				    .percent = percent > 99 ? 99 : (uint8_t)percent,
 				    .named = strcmp(x->name, y->name) == 0};
 	return 0;

@@ -28,7 +28,7 @@ static bool choice_is_file(const struct object *o)
 	return o->type == OBJECT_FILE;
 }
 
-/* The words for who did what. */
+/* Says who did what. */
 static const char *choice_conflict_words(const struct change *c)
 {
 	if (c->before.type == OBJECT_ABSENT)
@@ -39,8 +39,8 @@ static const char *choice_conflict_words(const struct change *c)
 			    : "you and the session both wrote it";
 }
 
-/* Something was put into the folder that holds this path, or taken out, since then; of a folder
- * that is not there the nearest one above it. */
+/* Something was put into the folder of this path, or taken out, since then; if the folder is not
+ * there, into the nearest one above. */
 static bool choice_folder_changed(int tree, const char *path, int64_t since)
 {
 	char folder[PATH_MAX];
@@ -62,14 +62,14 @@ static bool choice_folder_changed(int tree, const char *path, int64_t since)
 }
 
 /*
- * A folder around it may have been moved there since then.  What is in such a folder keeps its own
- * times, and the folder has a new one; so has a folder in which something came or went.  But what is
- * moved changes the folder above it as well.  Where both have changed nobody can tell.
+ * A folder around it may have been moved there since then.  What is in such a folder keeps its
+ * times, but the folder has a new one; so has a folder in which something came or went.  A move
+ * also changes the folder above.  If both have changed, we cannot know: the answer is yes.
  */
 static bool choice_folder_came(int tree, const char *path, int64_t since)
 {
 	char folder[PATH_MAX];
-	bool below = false; /* the one below has changed */
+	bool below = false; /* the folder below has changed */
 
 	if (strlen(path) >= sizeof(folder))
 		return true;
@@ -92,25 +92,28 @@ static bool choice_folder_came(int tree, const char *path, int64_t since)
 	return false;
 }
 
-/* Nobody knows what the session found there. */
+/* We do not know what the session found there: guesses whether the user changed it. */
 static bool choice_guess_conflict(const struct choices *c, const struct change *x)
 {
-	/* What was renamed inside and then written to was copied from another path than its own. */
+	/* overlayfs copied a file that was renamed inside and then written to from another path. */
 	if (x->before.type == OBJECT_ABSENT)
 		return x->copied_up &&
 		       choice_folder_changed(c->review->tree, x->path, c->review->session.began);
-	/* A directory's time is that of what comes and goes in it, which has its own entries.  Where
-	 * the session has none any more it may be the user's, with nothing in it that could be. */
+	/*
+	 * A directory's time changes with what comes and goes in it, which has its own entries.  If
+	 * the session has no directory there any more, it may be the user's, without anything in it
+	 * that could show that.
+	 */
 	if (x->before.type == OBJECT_DIR)
 		return x->after.type != OBJECT_DIR && x->before.ctime > c->review->session.began;
 	if (x->before.ctime > c->review->session.began)
 		return true;
-	/* What was renamed is all there under its new name. */
+	/* A renamed file has all its content under the new name. */
 	return x->kind != CHANGE_RENAMED &&
 	       choice_folder_came(c->review->tree, x->path, c->review->session.began);
 }
 
-/* A folder around it was not there when the session first made one, so neither was this. */
+/* A folder above it was not there when the session first made one, so this was not either. */
 static bool choice_was_beneath_nothing(const struct choices *c, const char *path)
 {
 	char folder[PATH_MAX];
@@ -127,7 +130,7 @@ static bool choice_was_beneath_nothing(const struct choices *c, const char *path
 	return false;
 }
 
-/* Something stood at the new name of what the session renamed, and is gone from the workspace. */
+/* Something was at the new name of what the session renamed, and is gone from the workspace. */
 static bool choice_renamed_over(const struct choices *c, const struct change *x)
 {
 	const struct basis_entry *known = basis_find(&c->basis, x->path);
@@ -187,7 +190,7 @@ int choices_pin(struct choices *c, struct error *e)
 	return pinned ? basis_write(c->session, &c->basis, e) : 0;
 }
 
-/* Which mode lands: who changed it decides; false when both did. */
+/* Which mode lands: whoever changed it decides; false: both did. */
 static bool choice_judge_mode(struct choice *x)
 {
 	const struct change *c = x->change;
@@ -196,7 +199,7 @@ static bool choice_judge_mode(struct choice *x)
 
 	if (c->before.type != c->after.type)
 		return true;
-	/* Both made it. */
+	/* Both made the file. */
 	if (x->origin.type != c->after.type)
 		return theirs == now;
 	if (theirs == was)
@@ -204,12 +207,11 @@ static bool choice_judge_mode(struct choice *x)
 	return theirs == was || now == was || theirs == now;
 }
 
-/* What the session departed from, where its content was kept: a descriptor, or -errno. */
 int choice_open_origin(const struct choices *c, const struct choice *x)
 {
 	struct first_entry entry;
 
-	/* Its first entry may be without the content that a later one has. */
+	/* The first entry may not have the content, but a later one may. */
 	if (x->first >= 0)
 		(void)first_find(&c->first, x->change->from ? x->change->from : x->change->path,
 				 &entry);
@@ -217,10 +219,8 @@ int choice_open_origin(const struct choices *c, const struct choice *x)
 			     : basis_content(c->session, &x->origin);
 }
 
-/*
- * git's index, which every `git status`, of the user's or of the agent's, may have written anew:
- * what it says on that side is still what the session departed from.
- */
+/* It is git's index, which every `git status` of the user or the agent may have written anew, and
+ * on this side it still says what the session started from. */
 static bool choice_is_refreshed(const struct choices *c, const struct choice *x,
 				enum change_side side)
 {
@@ -276,8 +276,8 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 	}
 	bool mode = choice_judge_mode(x);
 	bool theirs = !basis_same_content(&ch->after, &x->origin);
-	/* Only its mode is the session's doing: the content stays the workspace's.  Where that is
-	 * gone, or of another kind, there is nothing that the mode could be of. */
+	/* The session changed only the mode: the content stays the workspace's.  If that is gone,
+	 * or of another kind, the mode belongs to nothing. */
 	if (!theirs && ours && !(choice_is_file(&ch->before) && choice_is_file(&ch->after)))
 		mode = false;
 	if (mode && !theirs && ours) {
@@ -316,8 +316,8 @@ static void choice_judge(const struct choices *c, struct choice *x)
 		enum choice_state held = x->state;
 
 		choice_judge_sides(c, x);
-		/* A held one stays held until it is released; its conflict is judged again then,
-		 * and has its words then. */
+		/* A held change stays held until it is released; then its conflict is judged again,
+		 * with its words. */
 		if (held == CHOICE_HELD && x->state == CHOICE_CONFLICT) {
 			x->state = CHOICE_HELD;
 			x->why = NULL;
@@ -327,7 +327,7 @@ static void choice_judge(const struct choices *c, struct choice *x)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* First versions, where the session has any. */
+/* Opens the first versions, if the session has any. */
 static int choices_open_first(struct choices *c, struct error *e)
 {
 	_cleanup_fd_ int dir = open_beneath(c->session, "first", O_RDONLY | O_DIRECTORY, 0);
@@ -339,7 +339,8 @@ static int choices_open_first(struct choices *c, struct error *e)
 		       : first_open(dir, &c->first, e);
 }
 
-/* The session did nothing to a folder but write in it, and the user put something else there. */
+/* The session did nothing to a folder but write in it, and the user put something else there: makes
+ * the folder a conflict. */
 static void choice_judge_above(const struct choices *c, const struct choice *x)
 {
 	char path[PATH_MAX];
@@ -361,7 +362,7 @@ static void choice_judge_above(const struct choices *c, const struct choice *x)
 	}
 }
 
-/* What git pruned lands again only with something else of git's. */
+/* What git pruned lands again only with something else of git. */
 static void choices_judge_pruned(struct choices *c)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -470,7 +471,7 @@ int choice_set_content(struct choice *x, struct span text, bool partial)
 
 /* --- which are meant ------------------------------------------------------------------- */
 
-/* Where we stand below the workspace; "" when we stand elsewhere. */
+/* The folder where we are, below the workspace; "": we are elsewhere. */
 static const char *choices_here(const struct choices *c)
 {
 	static char here[PATH_MAX];
@@ -559,7 +560,7 @@ void choice_release(struct choices *c, struct choice *x)
 
 /* --- conflicts ------------------------------------------------------------------------- */
 
-/* The version that both came from. */
+/* Reads the version that both came from. */
 static int choice_read_origin(const struct choices *c, const struct choice *x, struct buf *into)
 {
 	if (!x->knows_origin)
@@ -690,8 +691,7 @@ int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice
 			x->state = side == CHOICE_OURS_SIDE ? CHOICE_OURS : CHOICE_LANDS;
 			x->decided = side == CHOICE_OURS_SIDE ? "ours" : "theirs";
 		}
-		/* A pattern stands for whatever is in conflict, also for nothing; a name is meant.
-		 */
+		/* A pattern may match nothing that is in conflict; a name must. */
 		if (!found && !strpbrk(specs->items[s].typed, "*?[")) {
 			int r = error_set(e, -ENOENT, "'%s' is not in conflict",
 					  specs->items[s].typed);

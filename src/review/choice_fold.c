@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lands, in the picture that `bawn diff` has of it: commits, then the user's files, then heaps,
- * one line each; at the end, nearest to the question, what is flagged, by its rules, those that are
- * seldom first.  No number of other changes takes a rule away.
+ * What lands, as `bawn diff` shows it: commits, then the user's files, then heaps, one line each;
+ * at the end, nearest to the question, what is flagged, by its rules, the rare ones first.  However
+ * many other changes there are, each rule is shown.
  */
 #include "choice_show.h"
 
@@ -19,7 +19,7 @@ struct choices_shown {
 	struct folding folding;
 	struct new_commits commits;
 	struct tally tally;
-	size_t added, removed; /* lines of the files that have lines of their own */
+	size_t added, removed; /* lines of the files that are shown one by one */
 };
 
 enum {
@@ -53,7 +53,8 @@ static bool shown_brings_commits(const void *context, size_t i)
 	return beside || shown_is_meant(context, i);
 }
 
-/* Lines of one that is shown; of what was renamed and edited, of both halves against each other. */
+/* Counts the lines of a change that is shown; if it was renamed and edited, those of both halves
+ * against each other. */
 static int shown_count(struct choices_shown *s, size_t i, size_t *ret_added, size_t *ret_removed)
 {
 	const struct choice *x = &s->choices->items[i];
@@ -61,7 +62,7 @@ static int shown_count(struct choices_shown *s, size_t i, size_t *ret_added, siz
 
 	*ret_added = x->counted ? x->added : 0;
 	*ret_removed = x->counted ? x->removed : 0;
-	/* Where nobody counted them (discard), nobody wants to know. */
+	/* If nobody counted them (discard), nobody needs them. */
 	if (!s->folding.from[i] || !x->counted)
 		return 0;
 	const struct change joined = folding_joined(&s->folding, &s->choices->changes, i);
@@ -140,7 +141,7 @@ void choices_put_tally(struct buf *into, const struct choices *c, enum choice_st
 		buf_putf(into, "%zu changes", choices_in(c, state));
 		return;
 	}
-	/* A folder around what is held, or was not named, is nothing by itself. */
+	/* A folder around something held, or not named, counts for nothing by itself. */
 	if (state == CHOICE_LEFT)
 		s.tally.folders = 0;
 	if (!tally_is_empty(&s.tally))
@@ -167,7 +168,7 @@ static void fold_put_commits(struct buf *into, const struct choices_shown *s)
 	for (size_t i = 0; i < s->commits.lost_count; i++) {
 		_cleanup_buf_ struct buf line = BUF_INIT(FOLD_LINE_MAX);
 
-		/* What lands beside takes nothing off. */
+		/* What lands beside takes no commits off a branch. */
 		if (s->choices->items[s->commits.lost[i].change].state != CHOICE_LANDS)
 			continue;
 		lost_commits_put(&line, &s->commits.lost[i]);
@@ -196,7 +197,7 @@ static void fold_put_one(const struct text *t, struct buf *into, struct choices_
 	choice_put_reason(t, into, &x);
 }
 
-/* git's own: refs by their names, the rest by what it is. */
+/* Puts git's own files: refs by their names, the rest by what they are. */
 static void fold_put_git(const struct text *t, struct buf *into, struct choices_shown *s)
 {
 	struct show_objects objects = {.count = 0};
@@ -208,7 +209,7 @@ static void fold_put_git(const struct text *t, struct buf *into, struct choices_
 		size_t len = 0;
 		enum folding_git kind = folding_git_of(c, &len);
 
-		/* The folders of objects come and go with them. */
+		/* The folders of objects come and go with the objects. */
 		if (s->folding.fates[i] != DIFF_GIT)
 			continue;
 		if (kind == FOLDED_OBJECT || kind == FOLDED_PACK) {
@@ -288,7 +289,9 @@ static const char *fold_rule_of(const struct change *c)
 	return c->rule ? c->rule : "";
 }
 
-/* Those of one rule: each by itself up to a number; in a heap the first alone. */
+/*
+ * Puts the changes of one rule: each in its line up to a number; of those in a heap only the first.
+ */
 static void fold_put_rule(const struct text *t, struct buf *into, struct choices_shown *s,
 			  const struct fold_rule *rule)
 {
@@ -337,7 +340,7 @@ static void fold_put_flagged(const struct text *t, struct buf *into, struct choi
 		fold_put_rule(t, into, s, &rules[n]);
 }
 
-/* --- what goes with a held change ----------------------------------------------------------- */
+/* --- what waits with a held change --------------------------------------------------------- */
 
 struct fold_with {
 	const struct choices *choices;

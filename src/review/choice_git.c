@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * git's inner files, where both sides were at work.
+ * git's own files, if both sides changed them.
  *
- *	objects		only ever come: what the session removed or rewrote of those that are
- *			there stays as it is, and `git gc` of the user's tidies up
+ *	objects		only ever come.  What the session removed or rewrote of those that are there
+ *			stays as it is; the user's `git gc` removes what nobody needs
  *	a ref		that both moved stays the user's, and the session's value lands beside it,
- *			as the branch bawn/SESSION: `git merge` puts the two together, we do not.
- *			Without a free name (choice_refs.c) it stays pending.  Who moved it is
- *			told by what it says on the three sides, not by the file that it is in
- *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked
- *			out, is in conflict: together they say what the user works on
- *	logs		only grow: one that lost lines, or may have, stays
- *	packed-refs	in conflict, or with a ref in it that both moved, stays; what the session
- *			has in it lands as loose refs
+ *			as the branch bawn/SESSION.  The user merges the two by `git merge`; we do
+ *			not.  Without a free name (choice_refs.c) the session's value stays pending.
+ *			The ref's values on the three sides show who moved it, not its files
+ *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked out,
+ *			is in conflict: together they say what the user works on
+ *	logs		only grow: a log that lost lines, or may have lost some, stays the user's
+ *	packed-refs	stays the user's if it is in conflict, or if both moved a ref in it; what
+ *			the session has in it lands as loose refs
  *
- *	a branch	that another worktree of the user's has checked out stays, and the
- *			session's lands beside it; none goes that a HEAD will name, here or there,
- *			and no HEAD comes that would name none
- *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
- *			what they are about.  Of one within, which the session removed while the
- *			user worked in it, they stay with its .git
- *	in the middle	of a merge, a rebase and the like that the user began after the session did:
- *			HEAD, index, the branch that it is about and git's notes on it stay
+ *	a branch	that another worktree of the user has checked out stays, and the session's
+ *			lands beside it.  No branch goes that a HEAD will name, in the repository or
+ *			in a worktree, and no HEAD lands that would name a missing branch
+ *	a worktree	outside the workspace: its HEAD, index and similar files stay, because the
+ *			session cannot see the files that they are about.  If the session removed a
+ *			worktree inside while the user worked in it, these stay with its .git
+ *	a merge,	or a rebase or similar that the user began after the session did: HEAD,
+ *			index, the branch that it is about and git's notes about it stay
  *
- * Nothing here is ever merged by lines.  A change that is held stays held.
+ * We never merge lines here.  A held change stays held.
  */
 #include "choice_git.h"
 
@@ -40,8 +40,8 @@ enum { GIT_CHUNK = 16 << 10 };
 
 /* --- what a path is -------------------------------------------------------------------- */
 
-/* What a change is within its repository, and the length of the repository's own path with its
- * slash; NULL: it is none that we know. */
+/* The path of a change within its repository, and the length of the repository's own path with its
+ * slash; NULL: it is no file that we know. */
 static const char *git_known(const struct change *c, size_t *ret_len)
 {
 	static const char *const known[] = {
@@ -83,7 +83,7 @@ void git_keep(struct choice *x, const char *why)
 
 /* --- refs ------------------------------------------------------------------------------ */
 
-/* A stash is a ref and a line of its log: where the user's log stays, the ref does. */
+/* A stash is a ref and a line of its log: if the user's log stays, the ref stays. */
 static bool git_stash_stays(const struct git_repository *g, const char *ref)
 {
 	const struct choice *log =
@@ -92,7 +92,7 @@ static bool git_stash_stays(const struct git_repository *g, const char *ref)
 	return log && (log->state == CHOICE_CONFLICT || log->state == CHOICE_KEPT);
 }
 
-/* The session packed its refs, and what it packed is held. */
+/* The session packed its refs, and its packed-refs is held. */
 static bool git_pack_is_held(const struct git_repository *g)
 {
 	const struct choice *x = git_choice(g, "packed-refs");
@@ -115,7 +115,7 @@ int git_leave_rest(const struct git_repository *g, struct choice *x, const char 
 	return x->why ? 0 : -ENOMEM;
 }
 
-/* The user's ref stays; where the session has another commit, that gets a name of its own. */
+/* Keeps the user's ref; if the session has another commit, that gets a name of its own. */
 static int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
 {
 	struct choices *c = g->c;
@@ -131,11 +131,11 @@ static int git_put_beside(struct git_repository *g, struct choice *x, const char
 
 	bool has = known == GIT_KNOWN_NOT || git_ref_is_there(&mine) || !git_is_in(ref, "refs");
 
-	/* There is none of the user's that could stay. */
+	/* The user has no ref that could stay. */
 	if (!has)
 		stays = git_ref_is_there(&was) ? "you removed it" : "it has no room beside yours";
 	git_keep(x, stays);
-	/* What was fetched can be fetched again. */
+	/* What came from a remote can be fetched again. */
 	if (!theirs.object.len || git_name_equal(&theirs.object, &mine.object) ||
 	    git_name_equal(&theirs.object, &was.object) || git_is_in(ref, "refs/remotes"))
 		return 0;
@@ -154,7 +154,7 @@ static int git_put_beside(struct git_repository *g, struct choice *x, const char
 					str_equal(ref, g->on_mine) || str_equal(ref, "HEAD"));
 }
 
-/* A ref that git would make: a lock of the user's git is none. */
+/* git would make such a ref; a lock of the user's git is none. */
 static bool git_is_ref(const char *ref)
 {
 	static const char lock[] = ".lock";
@@ -166,8 +166,8 @@ static bool git_is_ref(const char *ref)
 	return journal_is_path(ref) && str_after(ref, "refs/") && !str_after(ref, "refs/remotes/");
 }
 
-/* A ref that the session has in packed-refs, and moved.  `was`: what it departed from; none when it
- * is new. */
+/* Lands a ref that the session has in packed-refs, and moved.  `was`: what it started from; none if
+ * it is new. */
 static int git_unpack_one(struct git_repository *g, struct choice *pack, const struct git_ref *ref,
 			  const struct git_name *was)
 {
@@ -195,7 +195,7 @@ static int git_unpack_one(struct git_repository *g, struct choice *pack, const s
 	return found == GIT_FOUND_THERE || pack->rest ? 0 : git_leave_rest(g, pack, ref->name);
 }
 
-/* One line of the session's packed-refs. */
+/* Handles one line of the session's packed-refs. */
 static int git_unpack_line(struct git_repository *g, struct choice *pack, const struct git_ref *ref)
 {
 	struct git_ref_value old;
@@ -207,21 +207,21 @@ static int git_unpack_line(struct git_repository *g, struct choice *pack, const 
 		return 0;
 	const struct change *gone = changes_find(&g->c->changes, path);
 
-	/* Its file went into what does not land. */
+	/* Its file went into packed-refs, which does not land. */
 	if (gone && gone->after.type == OBJECT_ABSENT)
 		git_keep(&g->c->items[gone - g->c->changes.items], g->stays);
 	int r = git_found(g, ref->name, &old);
 
 	if (r < 0 || git_name_equal(&old.object, &ref->object))
 		return r < 0 ? r : 0;
-	/* What has a file of the session's own is what that says. */
+	/* If the session has a file of this ref, that counts. */
 	if (view_look(&g->c->view, path, &loose) == 0 && loose.type == OBJECT_FILE &&
 	    loose.layer >= 0)
 		return 0;
 	return git_unpack_one(g, pack, ref, &old.object);
 }
 
-/* The session's packed-refs was not read whole: whatever file of a ref it removed stays. */
+/* The session's packed-refs was not read whole: keeps every file of a ref that it removed. */
 static int git_unpack_unread(const struct git_repository *g, struct choice *pack)
 {
 	for (size_t i = 0; i < g->count; i++) {
@@ -238,7 +238,7 @@ static int git_unpack_unread(const struct git_repository *g, struct choice *pack
 	return pack->why ? 0 : -ENOMEM;
 }
 
-/* The session's packed-refs does not land: what is new in it does, as loose refs. */
+/* The session's packed-refs does not land: lands what is new in it, as loose refs. */
 static int git_unpack(struct git_repository *g, struct choice *x)
 {
 	int r = git_open_refs(g);
@@ -264,7 +264,7 @@ static int git_user_moved(struct git_repository *g, const struct git_item *item,
 
 	if (known != GIT_KNOWN_NOT)
 		return known < 0 ? known : !git_ref_same(mine, &was);
-	/* Nobody knows.  It stands in its file, which was looked at, or in packed-refs. */
+	/* We do not know.  The ref is in its file, which was looked at, or in packed-refs. */
 	if (item->x->change->before.type != OBJECT_ABSENT)
 		return item->x->state == CHOICE_CONFLICT;
 	return git_ref_is_there(mine) &&
@@ -272,7 +272,7 @@ static int git_user_moved(struct git_repository *g, const struct git_item *item,
 		view_look(&g->base, path, &o) < 0 || o.ctime > g->c->review->session.began);
 }
 
-/* A ref that stays, in whatever file, has the name of a folder that this one would lie in. */
+/* A ref that stays, in any file, has the name of a folder that this one would be in. */
 static bool git_has_no_room(const struct git_repository *g, const char *ref)
 {
 	char above[GIT_REF_NAME_MAX];
@@ -287,8 +287,8 @@ static bool git_has_no_room(const struct git_repository *g, const char *ref)
 	return false;
 }
 
-/* A ref of the user's lies beneath this one, and is none that the session found and removed.  Those
- * in files of their own are in the list of changes, as gone.  1, 0 or -errno. */
+/* A ref of the user is beneath this one, and the session did not find and remove it.  Those in
+ * files of their own are in the list of changes, as gone.  1, 0 or -errno. */
 static int git_has_below(struct git_repository *g, const char *ref)
 {
 	const size_t count = git_refs_has_below(&g->mine, ref) ? g->mine.packed_count : 0;
@@ -309,8 +309,8 @@ static int git_has_below(struct git_repository *g, const char *ref)
 	return r;
 }
 
-/* The file of a ref: the session wrote it, and the user may have moved the ref meanwhile without a
- * change of this file, or changed this file and not moved the ref. */
+/* Judges the file of a ref that the session wrote.  Meanwhile the user may have moved the ref
+ * without a change of this file, or changed this file and not moved the ref. */
 static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 {
 	struct choice *x = item->x;
@@ -335,11 +335,11 @@ static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 			with->state = CHOICE_CONFLICT;
 		return 0;
 	}
-	/* The session's own branch (--worktree), which the user merged and removed, or took back by an
-	 * undo: there is none in its way, and it comes again by its name. */
+	/* The session's own branch (--worktree), which the user merged and removed, or removed by
+	 * an undo: nothing is in its way, and it comes again by its name. */
 	bool own = str_equal(item->rest, g->branch);
 	bool again = own && !git_ref_is_there(&mine);
-	/* Nor is it moved under the user who has it checked out, and not the session's files. */
+	/* And we do not move it if the user has it checked out, without the session's files. */
 	bool under = own && !again && str_equal(item->rest, g->on_mine);
 	int moved = under ? 1 : again ? 0 : git_user_moved(g, item, &mine);
 
@@ -369,7 +369,7 @@ static int git_on_below(void *context, const char *name)
 		       : -EEXIST;
 }
 
-/* The user has refs, in files of their own, beneath what is a ref of the session's. */
+/* The user has refs, in files of their own, beneath a ref of the session. */
 static bool git_has_files_below(const struct git_repository *g, const char *ref)
 {
 	char path[PATH_MAX];
@@ -379,8 +379,8 @@ static bool git_has_files_below(const struct git_repository *g, const char *ref)
 	       view_list(&g->base, path, git_on_below, &b) == -EEXIST;
 }
 
-/* A packed-refs that only the session changed: a ref that it moved there may have a file of the
- * user's now, and a new one no room beside the user's. */
+/* Judges a packed-refs that only the session changed: a ref that it moved there may have a file of
+ * the user now, and a new one may have no room beside the user's. */
 static int git_weigh_packed(struct git_repository *g, struct choice *x)
 {
 	struct git_ref_value mine, was;
@@ -406,7 +406,7 @@ static int git_weigh_packed(struct git_repository *g, struct choice *x)
 	return r < 0 ? r : 0;
 }
 
-/* A ref is what it says: whether both moved it is asked of that. */
+/* The value of a ref counts: asks of it whether both moved it. */
 static int git_weigh(struct git_repository *g)
 {
 	int r = 0;
@@ -441,13 +441,13 @@ static bool git_is_open(const struct git_repository *g, const struct choice *x)
 	return x->state == CHOICE_CONFLICT || (g->stuck && x->state == CHOICE_LANDS);
 }
 
-/* HEAD that is no branch's: its commit has no other name. */
+/* HEAD is on no branch: its commit has no other name. */
 static int git_judge_head(struct git_repository *g, struct choice *x)
 {
 	return g->on_theirs[0] ? 0 : git_put_beside(g, x, "HEAD");
 }
 
-/* Where a worktree is that the session moved: its files land there. */
+/* The file says where a worktree is that the session moved: its files land there. */
 static bool git_is_moved(const struct choice *x, const char *rest)
 {
 	return x->change->after.type == OBJECT_FILE &&
@@ -468,7 +468,7 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 		    (git_is_open(g, x) && log &&
 		     (str_equal(log, "HEAD") || str_equal(log, g->on_mine))))
 			git_keep(x, x->change->before.type == OBJECT_ABSENT
-					    ? "what it is the log of does not land by this name"
+					    ? "its ref does not land by this name"
 					    : g->stays);
 		return 0;
 	}
@@ -480,7 +480,8 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 	return str_equal(rest, "HEAD") ? git_judge_head(g, x) : 0;
 }
 
-/* The session's HEAD lands, and would take the user away from a branch that the user moved. */
+/* The session's HEAD lands, and would take the user away from a branch that the user moved: makes
+ * it a conflict. */
 static int git_judge_left(struct git_repository *g)
 {
 	struct choice *head = git_choice(g, "HEAD");
@@ -497,7 +498,7 @@ static int git_judge_left(struct git_repository *g)
 	return r < 0 ? r : 0;
 }
 
-/* Whether an inner file of the repository says that what is checked out stays the user's. */
+/* This file of the repository shows that the checkout stays the user's. */
 static bool git_is_stuck(const struct git_repository *g, const struct choice *x, const char *rest)
 {
 	return (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT) &&
@@ -527,7 +528,8 @@ static const char *git_busy(const struct choices *c, const char *repository)
 	return NULL;
 }
 
-/* A rebase leaves HEAD without a branch: the one that it is about is moved at its end. */
+/* A rebase leaves HEAD without a branch, and moves the branch that it is about at its end: reads
+ * that branch. */
 static void git_read_rebased(const struct git_repository *g, const char *folder,
 			     char ret[GIT_REF_NAME_MAX])
 {
@@ -546,7 +548,8 @@ static void git_read_rebased(const struct git_repository *g, const char *folder,
 	}
 }
 
-/* `stuck`: why the user's checkout stays as it is, whatever is in conflict; NULL: it is asked. */
+/* Judges all that is in conflict.  `stuck`: why the user's checkout stays as it is, whatever is in
+ * conflict; NULL: we find out. */
 static int git_judge(struct git_repository *g, const char *stuck, const char *busy)
 {
 	int r = git_open_refs(g);
@@ -569,7 +572,7 @@ static int git_judge(struct git_repository *g, const char *stuck, const char *bu
 
 /* --- logs ------------------------------------------------------------------------------ */
 
-/* A log that was removed, while what it is about is there. */
+/* A log was removed, while its ref is there.  1, 0 or -errno. */
 static int git_lost_log(struct git_repository *g, const struct choice *x, const char *rest)
 {
 	const char *ref = str_after(rest, "logs/");
@@ -590,7 +593,7 @@ static int git_lost_log(struct git_repository *g, const struct choice *x, const 
 				    view_look(&g->c->view, head, &o) == 0 && o.type == OBJECT_FILE);
 }
 
-/* The first bytes of a file, `size` of them, are all that another one has. */
+/* The first `size` bytes of a file are all that another one has. */
 static bool git_begins_with(int fd, int with, uint64_t size)
 {
 	uint8_t one[GIT_CHUNK], other[GIT_CHUNK];
@@ -599,7 +602,7 @@ static bool git_begins_with(int fd, int with, uint64_t size)
 		size_t want = size - at < GIT_CHUNK ? (size_t)(size - at) : GIT_CHUNK;
 		ssize_t got = pread(fd, one, want, (off_t)at);
 
-		/* Both are files: what comes short has changed meanwhile. */
+		/* Both are files: if one is too short, it changed meanwhile. */
 		if (got <= 0 || pread(with, other, (size_t)got, (off_t)at) != got ||
 		    memcmp(one, other, (size_t)got) != 0)
 			return false;
@@ -608,7 +611,7 @@ static bool git_begins_with(int fd, int with, uint64_t size)
 	return true;
 }
 
-/* A log that lost lines, or may have; the stash is one that may. */
+/* A log lost lines, or may have lost some; the log of stashes may. */
 static bool git_lost_lines(const struct choices *c, const struct choice *x, const char *rest)
 {
 	const struct change *change = x->change;
@@ -625,8 +628,8 @@ static bool git_lost_lines(const struct choices *c, const struct choice *x, cons
 	return before < 0 || after < 0 || !git_begins_with(after, before, change->before.size);
 }
 
-/* Objects come, and neither change nor go.  Of what was renamed the old name stays: choices_steps.
- */
+/* Judges an object: objects come, and neither change nor go.  If it was renamed, the old name
+ * stays: choices_steps. */
 static void git_judge_object(struct choice *x)
 {
 	const struct change *c = x->change;
@@ -641,7 +644,7 @@ static void git_judge_object(struct choice *x)
 
 /* --- worktrees ------------------------------------------------------------------------- */
 
-/* Where the user's worktree is, of which git keeps this folder: the path of its .git. */
+/* Where the user's worktree is for which git keeps this folder: the path of its .git. */
 static bool git_read_worktree(const struct git_repository *g, const char *folder,
 			      char ret[2 * PATH_MAX])
 {
@@ -657,7 +660,7 @@ static bool git_read_worktree(const struct git_repository *g, const char *folder
 	return true;
 }
 
-/* The user's worktree, of which git keeps this folder, is not in the workspace. */
+/* The user's worktree for which git keeps this folder is not in the workspace. */
 static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
 {
 	char path[2 * PATH_MAX];
@@ -668,7 +671,7 @@ static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
 	if (*path == '/')
 		return !str_path_is_normal(path) ||
 		       !str_path_beneath(path, g->c->review->layers.workspace);
-	/* Newer ones can be written as they lie to each other. */
+	/* Newer versions of git can write a relative path. */
 	for (const char *at = path; (at = str_after(at, "../"));)
 		ups++;
 	for (; *folder; folder++)
@@ -676,7 +679,7 @@ static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
 	return ups > 0;
 }
 
-/* So it stays as it is, unless the user released something of it. */
+/* Such a repository stays as it is, unless the user released something of it. */
 static int git_judge_linked(struct git_repository *g)
 {
 	if (str_equal(g->path, g->common) || !git_is_elsewhere(g, g->path))
@@ -687,7 +690,7 @@ static int git_judge_linked(struct git_repository *g)
 	return git_judge(g, "yours stays: the session cannot see the worktree that it is of", NULL);
 }
 
-/* The path of a worktree's .git within the workspace; NULL: it is not there. */
+/* The path of a worktree's .git in the workspace; NULL: it is not there. */
 static const char *git_own_file(const struct git_repository *g, char path[2 * PATH_MAX])
 {
 	if (!git_read_worktree(g, g->path, path) || git_is_elsewhere(g, g->path))
@@ -696,7 +699,7 @@ static const char *git_own_file(const struct git_repository *g, char path[2 * PA
 
 	if (*path == '/')
 		return at && *at == '/' ? at + 1 : NULL;
-	/* Newer ones can be written as they lie to each other: up from g->path, and down again. */
+	/* Newer versions of git can write a relative path: up from g->path, and down again. */
 	char joined[2 * PATH_MAX];
 	size_t len = strlen(g->path);
 
@@ -714,8 +717,8 @@ static const char *git_own_file(const struct git_repository *g, char path[2 * PA
 	return path;
 }
 
-/* A worktree within the workspace that the session removed, and of which HEAD and index stay: so
- * does the file by which git finds them. */
+/* The session removed a worktree in the workspace, and its HEAD or index stays: keeps the file by
+ * which git finds them. */
 static void git_keep_linked(const struct git_repository *g)
 {
 	const struct choice *head = git_choice(g, "HEAD"), *index = git_choice(g, "index");
@@ -759,8 +762,8 @@ static int git_on_worktree(void *context, const char *name)
 	return w->name && w->branch ? 0 : -ENOMEM;
 }
 
-/* A worktree of the user's that has this branch checked out, and in which the session did not work.
- * 1: it is there; 0; or -errno. */
+/* Finds a worktree of the user that has this branch checked out, and in which the session did not
+ * work.  1: there is one; 0: none; or -errno. */
 static int git_find_worktree(struct git_repository *g, const char *branch,
 			     const struct git_worktree **ret)
 {
@@ -785,8 +788,8 @@ static bool git_is_left(const struct git_repository *g, const struct git_worktre
 	return git_choice(g, head) != NULL;
 }
 
-/* A branch that another worktree has checked out does not move beneath it, and is not checked out
- * here as well. */
+/* A branch that another worktree has checked out does not move, and is not checked out here as
+ * well. */
 static int git_judge_elsewhere(struct git_repository *g, const struct git_item *item)
 {
 	bool head = str_equal(item->rest, "HEAD");
@@ -799,8 +802,8 @@ static int git_judge_elsewhere(struct git_repository *g, const struct git_item *
 		return 0;
 	int r = git_find_worktree(g, branch, &w);
 
-	/* One that the session left there, and removed, is asked about once it is known whether its
-	 * HEAD lands: git_keep_heads. */
+	/* If the session left the branch there, and removed it, git_keep_heads asks later, when we
+	 * know whether that HEAD lands. */
 	if (r <= 0 || (!head && item->x->change->after.type == OBJECT_ABSENT && git_is_left(g, w)))
 		return r < 0 ? r : 0;
 	g->stays = arena_printf(&g->c->arena, "yours stays: the worktree %s has %s checked out",
@@ -819,8 +822,8 @@ static int git_judge_elsewhere(struct git_repository *g, const struct git_item *
 
 /* --- what is checked out does not go ---------------------------------------------------- */
 
-/* The branch that a HEAD of the user's, as it will be, or a rebase is about, and that is gone from
- * the session's refs.  `who`: whose HEAD it is, in words. */
+/* Keeps a branch that a HEAD of the user, as it will be, or a rebase is about, and that is gone
+ * from the session's refs.  `who`: whose HEAD it is, in words. */
 static int git_keep_branch(struct git_repository *g, const char *branch, const char *who)
 {
 	struct git_ref_value mine, theirs;
@@ -841,7 +844,7 @@ static int git_keep_branch(struct git_repository *g, const char *branch, const c
 	for (size_t i = 0; why && i < BAWN_ARRAY_SIZE(with); i++)
 		if (with[i] && with[i]->state == CHOICE_LANDS)
 			git_keep(with[i], why);
-	/* A file of its own is enough. */
+	/* Its own file is enough. */
 	if (!why || !pack || pack->state != CHOICE_LANDS || view_look(&g->base, path, &o) < 0 ||
 	    o.type == OBJECT_FILE)
 		return why ? 0 : -ENOMEM;
@@ -852,7 +855,7 @@ static int git_keep_branch(struct git_repository *g, const char *branch, const c
 	return r;
 }
 
-/* A HEAD as it will be; `folder` is where it is, within the repository. */
+/* Keeps the branch of a HEAD as it will be; `folder` is where that is, within the repository. */
 static int git_keep_head(struct git_repository *g, const char *folder, const char *who)
 {
 	char own[sizeof("worktrees//HEAD") + NAME_MAX], path[2 * PATH_MAX];
@@ -877,7 +880,7 @@ static int git_keep_of_worktree(void *context, const char *name)
 	return who ? git_keep_head(g, folder, who) : -ENOMEM;
 }
 
-/* A branch that the session removed while the user went to it, here or in a worktree, stays: HEAD
+/* Keeps a branch that the session removed while the user went to it, here or in a worktree: HEAD
  * would name nothing. */
 static int git_keep_heads(struct git_repository *g)
 {
@@ -900,7 +903,7 @@ static int git_keep_heads(struct git_repository *g)
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
-/* The first of the items, which are sorted, that is not before "ref/". */
+/* The first item that is not before "ref/".  The items are sorted. */
 static size_t git_first_below(const struct git_repository *g, const char *ref)
 {
 	size_t from = 0, to = g->count;
@@ -916,7 +919,7 @@ static size_t git_first_below(const struct git_repository *g, const char *ref)
 	return from;
 }
 
-/* A ref that stays lies beneath this one: in a file of its own, which the session removed, or packed. */
+/* A ref that stays is beneath this one: in its own file, which the session removed, or packed. */
 static bool git_stays_below(const struct git_repository *g, const char *ref)
 {
 	for (size_t i = git_first_below(g, ref);
@@ -933,8 +936,8 @@ static bool git_stays_below(const struct git_repository *g, const char *ref)
 	return false;
 }
 
-/* A branch that the session renamed into a folder of its own name, or out of one, while something of
- * the user's stays there: it lands beside. */
+/* The session renamed a branch into a folder of its own name, or out of one, while something of the
+ * user stays there: lands it beside. */
 static int git_keep_room(struct git_repository *g)
 {
 	int r = 0;
@@ -954,13 +957,13 @@ static int git_keep_room(struct git_repository *g)
 		struct choice *with = git_choice(g, log);
 
 		if (with && with->state == CHOICE_LANDS)
-			git_keep(with, "what it is the log of does not land by this name");
+			git_keep(with, "its ref does not land by this name");
 		r = git_put_beside(g, item->x, item->rest);
 	}
 	return r;
 }
 
-/* The session went to a branch that the user removed meanwhile: HEAD would name nothing, and did
+/* The session went to a branch that the user removed meanwhile: HEAD would name nothing, and it did
  * name a commit. */
 static int git_judge_unborn(struct git_repository *g)
 {
@@ -981,7 +984,7 @@ static int git_judge_unborn(struct git_repository *g)
 		branch ? g->c->items[branch - g->c->changes.items].state : CHOICE_SETTLED;
 
 	git_value(g, &g->mine, "HEAD", &mine);
-	/* What is pending may come yet. */
+	/* What is pending may still come. */
 	if (!mine.object.len || state == CHOICE_HELD || state == CHOICE_LEFT)
 		return 0;
 	const char *why = arena_printf(
@@ -1000,7 +1003,7 @@ static bool git_is_object(const struct git_item *item)
 	return git_is_in(item->rest, "objects") || (from && choice_is_git_object(from));
 }
 
-/* Nothing of git's lands without the objects that it may name, whatever was picked. */
+/* Nothing of git lands without the objects that it may name, whatever was picked. */
 static void git_bring_objects(const struct git_repository *g)
 {
 	bool lands = false;
@@ -1013,7 +1016,7 @@ static void git_bring_objects(const struct git_repository *g)
 			g->items[i].x->state = CHOICE_LANDS;
 }
 
-/* All that the session changed of a repository. */
+/* Judges all that the session changed of a repository. */
 static int git_judge_all(struct git_repository *g, const char *busy)
 {
 	bool judged = false;
@@ -1035,12 +1038,14 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 			git_keep(x, "a log only grows: yours stays");
 		if (r < 0)
 			return r;
-		/* Once for all of them: no conflict is left then. */
+		/* Once for all of them: after that no conflict is left. */
 		bool asks = x->state == CHOICE_CONFLICT || (busy && x->state == CHOICE_LANDS);
 
 		r = asks && !judged ? git_judge(g, NULL, busy) : 0;
 		judged = judged || asks;
-		/* Of a session with a branch of its own that one lands, and no other. */
+		/*
+		 * Of a session with a branch of its own only that branch lands, and no other ref.
+		 */
 		if (r == 0 && g->branch[0] && x->state == CHOICE_LANDS &&
 		    str_equal(item->rest, "packed-refs"))
 			r = git_unpack(g, x);
@@ -1051,8 +1056,8 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	return r;
 }
 
-/* A worktree within the workspace has its branch where the repository has it, which was judged
- * before: where that stays the user's, so does what is checked out of it. */
+/* A worktree in the workspace has its branch in the repository, which was judged before: if that
+ * stays the user's, the checkout stays, too. */
 static int git_judge_shared(struct git_repository *g)
 {
 	char path[2 * PATH_MAX];
@@ -1084,7 +1089,7 @@ static int git_judge_whole(struct git_repository *g)
 	return r;
 }
 
-/* .git/worktrees/NAME/ has its refs where .git/ has them. */
+/* Finds the folder that worktrees share: .git/worktrees/NAME/ has its refs in .git/. */
 static void git_find_common(struct git_repository *g, size_t len)
 {
 	static const char folder[] = "worktrees";
@@ -1096,13 +1101,13 @@ static void git_find_common(struct git_repository *g, size_t len)
 	if (before < own || (before > own && g->path[before - own - 1] != '/') ||
 	    memcmp(slash - own, folder, own) != 0)
 		return;
-	/* A folder that is only called so has no repository around it. */
+	/* A folder that only has this name has no repository around it. */
 	(void)snprintf(head, sizeof(head), "%.*sHEAD", (int)(before - own), g->path);
 	if (git_dir_of(g->path) || (view_look(&g->base, head, &o) == 0 && o.type == OBJECT_FILE))
 		g->common[before - own] = '\0';
 }
 
-/* The repository that these are of. */
+/* Judges the repository of these items. */
 static int git_in_repository(struct choices *c, const struct git_item *items, size_t count,
 			     int (*judge)(struct git_repository *g))
 {
@@ -1137,7 +1142,7 @@ static int git_order(const void *a, const void *b)
 	return order ? order : (one->x > other->x) - (one->x < other->x);
 }
 
-/* Each repository with all that is of it. */
+/* Calls `judge` for each repository with all of its items. */
 static int git_each(struct choices *c, const struct git_item *items, size_t count,
 		    int (*judge)(struct git_repository *g), struct error *e)
 {
@@ -1178,7 +1183,7 @@ int git_each_repository(struct choices *c, git_judging *const *judges, size_t ma
 
 int choices_git(struct choices *c, struct error *e)
 {
-	/* Which HEADs land is known behind the first, those of worktrees as well. */
+	/* After the first judge we know which HEADs land, those of worktrees as well. */
 	static git_judging *const judges[] = {git_judge_whole, git_keep_heads, git_keep_room};
 
 	c->busy = git_busy(c, ".git/");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What choice_git.c and choice_refs.c share with each other and with nobody else. */
+/* What choice_git.c and choice_refs.c share.  Nobody else includes this. */
 #ifndef BAWN_CHOICE_GIT_H
 #define BAWN_CHOICE_GIT_H
 
@@ -7,26 +7,26 @@
 #include "git_refs.h"
 #include "str.h"
 
-/* So many refs land beside in one apply; what is more waits for the next. */
+/* Most refs that land beside in one apply; others wait for the next. */
 enum { GIT_BESIDE_MAX = 4096 };
 
-/* A change of git's own. */
+/* A change of one of git's own files. */
 struct git_item {
 	struct choice *x;
-	const char *rest; /* what it is within its repository */
-	size_t len;       /* of the repository's path, with the slash at its end */
+	const char *rest; /* its path within its repository */
+	size_t len;       /* length of the repository's path, with its last slash */
 };
 
-/* Whether it is known what the session found. */
+/* Whether we know what the session found. */
 enum git_known {
 	GIT_KNOWN_NOT,
-	GIT_KNOWN_AS_NOW, /* what the user has is as it was then */
+	GIT_KNOWN_AS_NOW, /* what the user has is still as it was then */
 	GIT_KNOWN,
 };
 
 enum { GIT_THEN_BASIS = -1, GIT_THEN_NONE = -2 };
 
-/* A worktree of the user's, and the branch that it has checked out. */
+/* A worktree of the user, and the branch that is checked out there. */
 struct git_worktree {
 	const char *name, *branch;
 	const struct git_worktree *next;
@@ -37,17 +37,17 @@ struct git_repository {
 	const struct git_item *items;
 	size_t count;
 	struct view base;             /* the workspace without the session */
-	char path[PATH_MAX];          /* with the slash at its end */
-	char common[PATH_MAX];        /* the same, of the one that worktrees share */
-	bool has_refs;                /* these two are open: git_open_refs */
+	char path[PATH_MAX];          /* the repository, with a slash at the end */
+	char common[PATH_MAX];        /* the same for the one that worktrees share */
+	bool has_refs;                /* the next two are open: git_open_refs */
 	struct git_refs mine, theirs; /* the user's, and the session's */
 	struct git_refs then;         /* a packed-refs that the session found: choice_refs.c */
 	enum git_known then_known;
 	ssize_t then_at; /* which one: an entry of first.h, GIT_THEN_BASIS or GIT_THEN_NONE */
-	char branch[GIT_REF_NAME_MAX];  /* the one ref that lands of a session with a branch of its
-					   own */
-	char on_mine[GIT_REF_NAME_MAX]; /* the branch that is checked out; "" of none */
-	char on_theirs[GIT_REF_NAME_MAX]; /* in the session */
+	/* The only ref that lands, for a session with a branch of its own. */
+	char branch[GIT_REF_NAME_MAX];
+	char on_mine[GIT_REF_NAME_MAX];   /* the branch that is checked out; "": none */
+	char on_theirs[GIT_REF_NAME_MAX]; /* the one that is checked out in the session */
 	bool has_worktrees;
 	const struct git_worktree *worktrees;
 	bool stuck;        /* the user's checkout stays as it is */
@@ -64,13 +64,13 @@ static inline bool git_is_in(const char *rest, const char *folder)
 /* The choice about a path of the repository; NULL: the session did not change it. */
 struct choice *git_choice(const struct git_repository *g, const char *rest);
 
-/* What the user has stays; `why` in words. */
+/* Keeps what the user has; `why` in words. */
 void git_keep(struct choice *x, const char *why);
 
-/* The session's value stays with the session, and is pending. */
+/* Keeps the session's value with the session, pending. */
 int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref);
 
-/* Each repository with all that the session changed of it, judged in as many rounds. */
+/* Calls each of the judges for each repository, with all that the session changed in it. */
 typedef int git_judging(struct git_repository *g);
 int git_each_repository(struct choices *c, git_judging *const *judges, size_t many,
 			struct error *e);
@@ -80,47 +80,49 @@ int git_each_repository(struct choices *c, git_judging *const *judges, size_t ma
 int git_open_refs(struct git_repository *g);
 void git_close_refs(struct git_repository *g);
 
-/* What a ref is on a side, and what it was when the session first changed it: GIT_REF_NONE when it
- * is not there, or says nothing that git understands.  A ref is what it says, wherever that stands,
- * in a file of its own or in packed-refs.  git_found gives GIT_KNOWN or GIT_KNOWN_NOT, or -errno.
+/*
+ * git_value reads what a ref is on one side; git_found what it was when the session first changed
+ * it.  *ret is GIT_REF_NONE if it is not there, or git does not understand it.  Its value counts,
+ * whether it is in a file of its own or in packed-refs.  git_found returns GIT_KNOWN or
+ * GIT_KNOWN_NOT, or -errno.
  */
 void git_value(const struct git_repository *g, const struct git_refs *side, const char *ref,
 	       struct git_ref_value *ret);
 int git_found(struct git_repository *g, const char *ref, struct git_ref_value *ret);
 
-/* The user moved the branch that is checked out since the session began, or since the session
- * changed it first.  The refs are open.  1, 0 or -errno. */
+/* The user moved the branch that is checked out, since the session began or since the session first
+ * changed it.  The refs must be open.  1, 0 or -errno. */
 int git_user_left(struct git_repository *g);
 
-/* The branch that HEAD in this folder is; "" when it is none. */
+/* The branch of HEAD in this folder; "": HEAD is on none. */
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);
 
-/* A ref will be there when what lands by now has landed: the user's, which stays, or the session's.
- * The refs are open. */
+/* The ref will be there after the landing: the user's, which stays, or the session's.  The refs
+ * must be open. */
 bool git_will_be(const struct git_repository *g, const char *ref);
 
-/* What stands where a ref of the session's would land. */
+/* What is at the name where a ref of the session would land. */
 enum git_room {
 	GIT_ROOM_FREE,
-	GIT_ROOM_HAS,   /* a ref, of this object */
+	GIT_ROOM_HAS,   /* a ref, with this object */
 	GIT_ROOM_TAKEN, /* something that must stay, or that git could not have beside it */
 };
 
 enum git_room git_room(const struct git_repository *g, const char *ref, struct git_name *ret);
 
-/* A name for the session's value of a ref. */
+/* Whether there is a name for the session's value of a ref. */
 enum git_found {
 	GIT_FOUND,
-	GIT_FOUND_THERE, /* it has one already */
+	GIT_FOUND_THERE, /* it has a name already */
 	GIT_FOUND_NONE,
 };
 
-/* `was`: what the session departed from, which may be replaced by it; none: nothing may. */
+/* `was`: what the session started from; it may be replaced.  None: nothing may be. */
 enum git_found git_find_beside(const struct git_repository *g, const char *ref,
 			       const struct git_name *was, const struct git_name *value,
 			       char name[PATH_MAX]);
 
-/* It lands by this name while the choice is KEPT. */
+/* Adds a ref that lands by this name while the choice is KEPT. */
 int git_add_beside(struct git_repository *g, const struct choice *of, const char *ref,
 		   const struct git_name *value, bool named, bool merges);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is judged is what lands.  The list of holds judges the tree with all that the session did.
- * But held changes stay, others were not named, of a conflict the user's side is kept, of a file some
- * hunks are taken, or both sides are put together: the tree that comes out is another one.  A part
- * whose removal stays behind can make a repository of a folder, and a hunk that is left out can make
- * a script of what was a note.
+ * We judge what lands.  The first judgement is about the tree with all that the session did.  But
+ * held changes do not land, others were not named, the user keeps one side of a conflict, takes
+ * some hunks of a file, or merges both sides: the result is another tree.  If the removal of a part
+ * does not land, a folder can become a repository, and without one hunk a note can become a script.
  *
- * So that tree is judged, too: the user's folder with what lands, and nothing else.  What is held
- * there stays as well, and since that changes what lands, it is judged again until nothing is new.
- * What the user released by name stays released.
+ * So we judge that tree, too: the user's folder with what lands, and nothing else.  What is held
+ * there does not land either, and because that changes what lands, we judge again until nothing is
+ * new.  What the user released by name stays released.
  */
 #include "choice.h"
 
@@ -22,8 +21,8 @@ enum { JUDGE_ROUNDS = 16 };
 
 struct judging {
 	struct choices *c;
-	bool *lands;                 /* by the number of the choice */
-	const struct choice **froms; /* of those that are renamed, by their old names */
+	bool *lands;                 /* for each choice */
+	const struct choice **froms; /* the renamed ones, sorted by their old names */
 	size_t from_count;
 };
 
@@ -36,7 +35,7 @@ static int judging_order(const void *a, const void *b)
 	return strcmp((*x)->change->from, (*y)->change->from);
 }
 
-/* The session's value of a ref lands by another name: what it brings is the same. */
+/* A session's value of a ref lands by another name: it brings the same. */
 static void judging_beside(struct judging *j)
 {
 	for (size_t i = 0; i < j->c->beside_count; i++)
@@ -79,7 +78,7 @@ static const struct choice *judging_from(const struct judging *j, const char *pa
 	return NULL;
 }
 
-/* As view_part.says. */
+/* For view_part.says. */
 static enum view_side judging_says(const void *context, const char *path, int *ret_fd)
 {
 	const struct judging *j = context;
@@ -120,7 +119,7 @@ static void judging_copy(struct change *to, const struct change *from)
 	to->takes_back = from->takes_back;
 }
 
-/* What was said at first counts again. */
+/* The first judgement counts again. */
 static void judging_forget(struct choices *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -144,7 +143,7 @@ static bool judging_brings(const struct change *c, const struct brought *b)
 	return false;
 }
 
-/* It was released, and brings what was not told then. */
+/* It was released, and brings something that was not shown then. */
 static bool judging_brings_more(const struct choice *x, const struct change *now)
 {
 	for (size_t i = 0; i < now->brings_count; i++)
@@ -153,7 +152,7 @@ static bool judging_brings_more(const struct choice *x, const struct change *now
 	return false;
 }
 
-/* What it goes with was released. */
+/* The change that it waits with was released. */
 static bool judging_goes(const struct choices *c, const struct change *now)
 {
 	const struct change *lead = now->with ? changes_find(&c->changes, now->with) : NULL;
@@ -179,7 +178,7 @@ static int judging_say(struct choices *c, struct choice *x, const struct change 
 	return x->change->why || !now->why ? 0 : -ENOMEM;
 }
 
-/* 1: it stays now; 0, or -errno. */
+/* 1: it does not land now; 0: it does; or -errno. */
 static int judging_take(struct choices *c, struct choice *x, const struct change *now)
 {
 	bool held = now->group == CHANGE_HELD, left = now->group == CHANGE_LEAVE;
@@ -208,7 +207,7 @@ static int judging_take(struct choices *c, struct choice *x, const struct change
 	return 1;
 }
 
-/* Judges what lands; 1: something of it stays now. */
+/* Judges what lands; 1: something of it does not land now; 0; or -errno. */
 static int judging_once(struct choices *c, const struct hold_rules *rules, struct error *e)
 {
 	struct judging j;
@@ -233,7 +232,7 @@ static int judging_once(struct choices *c, const struct hold_rules *rules, struc
 		if (c->items[i].state == CHOICE_LANDS)
 			one->after = c->items[i].lands;
 	}
-	/* The words that are said live as long as the changes do. */
+	/* The reasons must live as long as the changes. */
 	now.arena = c->changes.arena;
 	r = hold_judge(rules, &view, &now, e);
 	if (r == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From choices to what is done: directories, lines, steps, and what the session departs from then.
- */
+/* From choices to a landing: directories, lines, steps, and what the session starts from
+ * afterwards. */
 #include "choice_show.h"
 
 #include "fd.h"
@@ -15,7 +15,7 @@
 
 /* --- directories ----------------------------------------------------------------------- */
 
-/* The change of the nearest directory above the path that has one; `path` is cut there. */
+/* The choice about the nearest directory above the path that has a change; `path` is cut there. */
 static struct choice *choice_above(const struct choices *c, char *path)
 {
 	for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
@@ -33,7 +33,8 @@ static bool choice_is_dir(const struct choice *x)
 	return x->change->after.type == OBJECT_DIR;
 }
 
-/* What was chosen for it itself is not forgotten: other choices may follow. */
+/* Sets a state that follows from others.  It keeps what was chosen, because other choices may
+ * follow. */
 static void choice_follow(struct choice *x, enum choice_state state, const char *why)
 {
 	if (!x->follows) {
@@ -54,14 +55,14 @@ static void choice_unfollow(struct choice *x)
 	x->follows = false;
 }
 
-/* It is a folder that has to stand before anything can land in it. */
+/* The folder must be there before anything can land in it. */
 static bool choice_is_needed(const struct choice *up)
 {
 	return choice_is_dir(up) && up->change->kind != CHANGE_MODE;
 }
 
-/* Something lands in this folder, which was passed over: so does the folder, unless it is in
- * conflict, held or the like. */
+/* The state of a folder that was passed over, if something lands in it: it lands, unless it is in
+ * conflict, held or similar. */
 static enum choice_state choice_if_called(const struct choice *up)
 {
 	return up->state == CHOICE_LEFT ? up->passed : up->state;
@@ -90,7 +91,7 @@ void choices_call_above(struct choices *c)
 	}
 }
 
-/* Something lands below a directory that is new: so must that, and if it cannot, neither lands. */
+/* Something lands below a new directory: then that must land, too; if it cannot, neither lands. */
 static void choice_need_above(const struct choices *c, struct choice *x)
 {
 	char path[PATH_MAX];
@@ -112,14 +113,14 @@ static void choice_need_above(const struct choices *c, struct choice *x)
 	}
 	(void)snprintf(path, sizeof(path), "%s", x->change->path);
 	for (struct choice *up; (up = choice_above(c, path));)
-		/* Also one that the session found there, and the user removed. */
+		/* Also a directory that the session found, and the user removed. */
 		if (choice_is_needed(up) &&
 		    (up->state == CHOICE_LEFT ||
 		     (up->state == CHOICE_SETTLED && up->change->before.type == OBJECT_ABSENT)))
 			choice_follow(up, CHOICE_LANDS, NULL);
 }
 
-/* Something stays that stands there now: so do the directories around it. */
+/* Something that is there now stays: then the directories around it stay, too. */
 static void choice_keep_above(const struct choices *c, const struct choice *x)
 {
 	const char *stays = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
@@ -135,8 +136,8 @@ static void choice_keep_above(const struct choices *c, const struct choice *x)
 	}
 }
 
-/* New directories in which something is new, and nothing of it lands, need not land either; where
- * all of it is left out, nor do they wait. */
+/* New directories need not land if nothing new in them lands; if all of that is left out, they do
+ * not wait either. */
 static void choices_leave_empty(struct choices *c)
 {
 	bool *has = arena_alloc(&c->arena, 3 * (c->count + 1));
@@ -164,7 +165,7 @@ static void choices_leave_empty(struct choices *c)
 	}
 }
 
-/* The change that it needs does not land: then it stays as well, and this is true. */
+/* If the change that it needs does not land, it does not land either: then this is true. */
 static bool choice_need(const struct choices *c, struct choice *x)
 {
 	const struct change *needs =
@@ -179,14 +180,15 @@ static bool choice_need(const struct choices *c, struct choice *x)
 
 int choices_settle(struct choices *c, struct error *e)
 {
-	/* What was released may be git's. */
+	/* What was released may be one of git's files. */
 	int r = choices_git(c, e);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->count; i++)
 		choice_unfollow(&c->items[i]);
-	/* One that stays can be what others need: in most orders they are found from behind. */
+	/* A change that stays can be one that others need: backwards we mostly find them in one
+	 * round. */
 	for (bool more = true; more;) {
 		more = false;
 		for (size_t i = c->count; i-- > 0;)
@@ -196,8 +198,8 @@ int choices_settle(struct choices *c, struct error *e)
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].state == CHOICE_LANDS)
 			choice_need_above(c, &c->items[i]);
-	/* Children have later places than what they are in.  What the session removed and the user
-	 * made again is settled, and stays. */
+	/* Children come later in the list than their folders.  What the session removed and the
+	 * user made again is settled, and stays. */
 	for (size_t i = c->count; i-- > 0;)
 		if (c->items[i].state != CHOICE_LANDS &&
 		    (c->items[i].state != CHOICE_SETTLED ||
@@ -256,8 +258,8 @@ int choices_count_lines(struct choices *c, struct error *e)
 
 /* --- steps ----------------------------------------------------------------------------- */
 
-/* The folders on the way to what lands beside that are not there, and that nothing else makes.
- * Steps from `first` on are of what lands beside. */
+/* Adds the missing folders above what lands beside, if nothing else makes them.  Steps from `first`
+ * on are of what lands beside. */
 static void choices_add_folders(struct choices *c, struct choice_steps *s, size_t first,
 				size_t from, const char *path)
 {
@@ -299,7 +301,7 @@ static void choices_add_beside(struct choices *c, struct choice_steps *s)
 
 int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 {
-	/* A rename is two; what lands beside has folders. */
+	/* A rename is two steps; what lands beside may need folders. */
 	size_t most = 2 * choices_in(c, CHOICE_LANDS) + 1;
 
 	for (size_t i = 0; i < c->beside_count; i++)
@@ -319,7 +321,7 @@ int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 
 		if (x->state != CHOICE_LANDS)
 			continue;
-		/* A folder that is there keeps its own list. */
+		/* A folder that is there keeps its own access list. */
 		if (ch->before.type != OBJECT_DIR || ch->after.type != OBJECT_DIR)
 			step.after.mode &= ~ch->masked;
 		if (ch->kind == CHANGE_RENAMED) {
@@ -338,7 +340,7 @@ int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 	return 0;
 }
 
-/* Made when it is its turn: there may be more of them than descriptors. */
+/* Made only when it is needed: there may be more of them than descriptors. */
 static int choice_open_beside(const struct choice_beside *b)
 {
 	_cleanup_fd_ int fd = memfd_create("bawn-ref", MFD_CLOEXEC);
@@ -394,11 +396,11 @@ static int choice_rebase(struct choices *c, const struct choice *x)
 					 : changes_open(&c->view, ch, CHANGE_AFTER);
 
 	if (fd < 0)
-		return 0; /* known by its digest alone */
+		return 0; /* only its digest is known */
 	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : basis_keep(c->session, stands, fd);
 }
 
-/* Conflicts that the user decided: they are conflicts again when this is undone. */
+/* Notes conflicts that the user decided: they are conflicts again when this is undone. */
 static int choices_note_decided(const struct choices *c, struct error *e)
 {
 	_cleanup_basis_ struct basis decided = BASIS_INIT;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The refs of a repository on three sides (what the session found, what it has, what the user has
- * now), and which name can be had for one of the session's.
+ * now), and which name is free for one of the session's.
  *
- * In git a ref is no folder of others: where `foo` is one, `foo/bar` can be none, in a file of its
- * own or packed.  So a name is free only if nothing stands there, no part of it above is a ref, and
- * no ref lies below it; of the user's, of what the session lands, and of what lands beside.
+ * In git a ref cannot be a folder of others: if `foo` is a ref, `foo/bar` cannot be one, in its own
+ * file or packed.  So a name is free only if nothing is there, no part of it above is a ref, and no
+ * ref is below it.  This counts for the user's refs, for those that land, and for what lands
+ * beside.
  */
 #include "choice_git.h"
 
@@ -23,7 +24,7 @@ enum { REFS_FILE_MAX = 4096, REFS_TRIES = 9, REFS_LOG_MAX = 16 << 20, REFS_SECON
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Without the slash at its end. */
+/* The path without the slash at its end. */
 static void refs_folder(const char *path, char ret[PATH_MAX])
 {
 	size_t len = strlen(path);
@@ -59,7 +60,7 @@ void git_close_refs(struct git_repository *g)
 	g->has_refs = false;
 }
 
-/* What a file of a ref says, as git_ref_parse. */
+/* Reads the file of a ref, as git_ref_parse. */
 static int refs_parse(int fd, struct git_name *ret, char symbolic[GIT_REF_NAME_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(REFS_FILE_MAX);
@@ -77,7 +78,7 @@ void git_value(const struct git_repository *g, const struct git_refs *side, cons
 	(void)git_refs_look(side, own, ref, ret);
 }
 
-/* What stands at a path of the workspace. */
+/* Looks at a path of the workspace. */
 static int refs_look(const struct git_repository *g, const char *path, struct object *ret)
 {
 	int r = view_look(&g->base, path, ret);
@@ -91,7 +92,7 @@ static int refs_look(const struct git_repository *g, const char *path, struct ob
 	return r;
 }
 
-/* The same as what stands there now, by its sum. */
+/* It has the same sum as what is there now. */
 static bool refs_is_as_now(const struct git_repository *g, const char *path,
 			   const struct object *then)
 {
@@ -100,8 +101,8 @@ static bool refs_is_as_now(const struct git_repository *g, const char *path,
 	return then->hashed && refs_look(g, path, &now) == 0 && basis_same_content(&now, then);
 }
 
-/* Reads the packed-refs that the session found when entry `at` of first.h was made
- * (GIT_THEN_BASIS: that it departs from now) into g->then. */
+/* Reads into g->then the packed-refs that the session found when entry `at` of first.h was made
+ * (GIT_THEN_BASIS: the one that it starts from now). */
 static int refs_read_then(struct git_repository *g, ssize_t at)
 {
 	const struct choices *c = g->c;
@@ -145,7 +146,7 @@ static int refs_read_then(struct git_repository *g, ssize_t at)
 	return git_refs_parse(buf_span(&text), &g->then);
 }
 
-/* Of a ref that had no file when the session found it. */
+/* The value of a ref that had no file when the session found it. */
 static int refs_found_packed(struct git_repository *g, const char *ref, ssize_t at,
 			     struct git_ref_value *ret)
 {
@@ -176,15 +177,15 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 
 	if (g->has_refs)
 		git_value(g, &g->mine, ref, &mine);
-	/* The session's own branch (--worktree), which the user has as well: it began there, whatever
-	 * the user had made of it when the session first wrote it. */
+	/* The session's own branch (--worktree), which the user has as well: it began at `start`,
+	 * whatever the user had made of it when the session first wrote it. */
 	if (!known && g->branch[0] && str_equal(ref, g->branch) && git_ref_is_there(&mine) &&
 	    git_name_parse(span_of_str(c->review->session.start), &ret->object))
 		return GIT_KNOWN;
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
 	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
 
-	/* A folder may have stood there, or it was never changed. */
+	/* A folder may have been there, or it was never changed. */
 	if (!file)
 		return refs_found_packed(g, ref, at < 0 ? GIT_THEN_BASIS : at, ret);
 	_cleanup_fd_ int fd = known ? basis_content(c->session, &known->object)
@@ -216,7 +217,7 @@ static int64_t refs_logged(int fd)
 	return strtoll(at + strlen("> "), NULL, 10);
 }
 
-/* The file of a ref of this value has this sum, as git writes it. */
+/* The file of a ref with this value has this sum, as git writes it. */
 static bool refs_has_sum(const struct git_ref_value *value, const uint8_t digest[SHA256_SIZE])
 {
 	uint8_t own[SHA256_SIZE];
@@ -233,8 +234,8 @@ static bool refs_has_sum(const struct git_ref_value *value, const uint8_t digest
 	return memcmp(own, digest, sizeof(own)) == 0;
 }
 
-/* Where HEAD was when the session went on from what the user has: what its log says first that the
- * user's does not.  False: it says nothing. */
+/* Where HEAD was when the session went on from what the user has: the old value in the first line
+ * of its log that the user's does not have.  False: there is none. */
 static bool refs_went_on_from(const struct git_repository *g, struct git_name *ret)
 {
 	_cleanup_buf_ struct buf mine = BUF_INIT(REFS_LOG_MAX), theirs = BUF_INIT(REFS_LOG_MAX);
@@ -273,7 +274,7 @@ int git_user_left(struct git_repository *g)
 	git_value(g, &g->mine, g->on_mine, &mine);
 	const struct basis_entry *basis = basis_find(&c->basis, path);
 
-	/* Of what landed the sum is known. */
+	/* We know the sum of what landed. */
 	if (basis && basis->object.type == OBJECT_FILE && basis->object.hashed)
 		return !refs_has_sum(&mine, basis->object.digest);
 	int known =
@@ -281,9 +282,11 @@ int git_user_left(struct git_repository *g)
 
 	if (known != GIT_KNOWN_NOT)
 		return known < 0 ? known : !git_ref_same(&mine, &was);
-	/* The session has not changed it since: in a file of its own it is as new as that, and one
-	 * that was packed has a line in its log.  What landed meanwhile is new as well, and the
-	 * session went on from there. */
+	/*
+	 * The session has not changed it since.  If it has its own file, the file's time counts; if
+	 * it was packed, the last line of its log does.  What landed meanwhile is new as well, and
+	 * the session went on from there.
+	 */
 	bool file = view_look(&g->base, path, &o) == 0 && o.type == OBJECT_FILE;
 
 	(void)snprintf(path, sizeof(path), "%slogs/%s", g->common, g->on_mine);
@@ -309,7 +312,7 @@ void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NA
 
 /* --- what will be ----------------------------------------------------------------------- */
 
-/* The choice about a path of the repository lands. */
+/* The change at a path of the repository, if it lands; else NULL. */
 static const struct change *refs_landing(const struct git_repository *g, const char *path)
 {
 	const struct change *change = changes_find(&g->c->changes, path);
@@ -338,7 +341,7 @@ bool git_will_be(const struct git_repository *g, const char *ref)
 
 /* --- room ------------------------------------------------------------------------------ */
 
-/* What lands beside by this name, above it or below it. */
+/* Something lands beside by this name, above it or below it. */
 static bool refs_meets_beside(const struct choices *c, const char *path)
 {
 	for (size_t i = 0; i < c->beside_count; i++)
@@ -347,7 +350,7 @@ static bool refs_meets_beside(const struct choices *c, const char *path)
 	return false;
 }
 
-/* Something of the session's that is no folder stands there. */
+/* The session has something there that is not a folder. */
 static bool refs_session_has(const struct choices *c, const char *path)
 {
 	const struct change *change = changes_find(&c->changes, path);
@@ -355,7 +358,7 @@ static bool refs_session_has(const struct choices *c, const char *path)
 	return change && change->after.type != OBJECT_ABSENT && change->after.type != OBJECT_DIR;
 }
 
-/* The session makes something of it, or takes it away, or may yet. */
+/* The session puts something there, or removes it, or may do so later. */
 static bool refs_session_changes(const struct choices *c, const char *path)
 {
 	const struct change *change = changes_find(&c->changes, path);
@@ -390,7 +393,7 @@ enum git_room git_room(const struct git_repository *g, const char *ref, struct g
 	struct object o;
 
 	ret->len = 0;
-	/* Of a packed-refs that was not read whole nobody knows what it has not. */
+	/* If packed-refs was not read whole, we do not know which refs it has. */
 	if (g->mine.bad || strlen(ref) >= GIT_REF_NAME_MAX ||
 	    snprintf(path, sizeof(path), "%s%s", g->common, ref) >= (int)sizeof(path) ||
 	    refs_is_barred(g, ref) || git_refs_has_below(&g->mine, ref) ||
@@ -413,13 +416,13 @@ enum git_room git_room(const struct git_repository *g, const char *ref, struct g
 
 /* --- beside ---------------------------------------------------------------------------- */
 
-/* Of which kind a name beside is. */
+/* The kind of a name beside. */
 struct refs_kind {
-	bool flat;    /* the user has a ref where the folder bawn would be */
-	bool further; /* another one has the plain name */
+	bool flat;    /* the user has a ref in the place of the folder bawn */
+	bool further; /* another ref has the plain name */
 };
 
-/* "bawn/SESSION", and for further branches "bawn/SESSION-NAME". */
+/* Writes "bawn/SESSION", and for other branches "bawn/SESSION-NAME". */
 static void refs_name_beside(const struct choices *c, const char *ref, size_t number,
 			     struct refs_kind kind, char ret[PATH_MAX])
 {
@@ -467,8 +470,8 @@ static int refs_on_head(void *context, const char *worktree)
 	return 0;
 }
 
-/* The user has that branch checked out, here or in a worktree: it does not move beneath index and
- * files that stay. */
+/* The user has that branch checked out, here or in a worktree: it must not move while index and
+ * files stay. */
 static bool refs_is_checked_out(const struct git_repository *g, const char *name)
 {
 	struct refs_heads h = {.g = g, .name = name, .is = str_equal(name, g->on_mine)};
@@ -504,7 +507,7 @@ enum git_found git_find_beside(const struct git_repository *g, const char *ref,
 	return GIT_FOUND_NONE;
 }
 
-/* Folders that the session removed, empty as they were, are needed for what lands in them. */
+/* Keeps folders that the session removed, if something lands in them. */
 static void refs_keep_folders(const struct git_repository *g, const char *path)
 {
 	char folder[PATH_MAX];
@@ -560,8 +563,8 @@ int git_add_beside(struct git_repository *g, const struct choice *of, const char
 
 /* --- on no branch ----------------------------------------------------------------------- */
 
-/* Commits of the session's that are on no branch land beside, while what knows them stays: HEAD, or
- * its log. */
+/* Lands commits of the session that are on no branch beside, if HEAD, or its log, which has them,
+ * does not land. */
 static int git_judge_strays(struct git_repository *g)
 {
 	const struct branch_strays *strays = &g->c->strays;
@@ -573,7 +576,7 @@ static int git_judge_strays(struct git_repository *g)
 		struct choice *x = i == 0 && strays->at_head && head ? head : log;
 		char name[PATH_MAX];
 
-		/* One that is held has commits that are. */
+		/* If it is held, its commits are, too. */
 		if (!x || (x->state != CHOICE_LEFT && x->state != CHOICE_KEPT) ||
 		    (x->change->group == CHANGE_HELD && !x->released))
 			continue;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing what is held.  A file is released by its own path, and with it what a commit brings of
- * the same path and the same content.  Another version of it, which only a commit or the index has,
- * is released by PATH@OBJECT: who released what the file says did not release that.  A file may be
- * called so, too: a name that means both releases neither.  A ref lands once all that it brings is
- * released, or when its own path is named.  What belongs to a ref (its log, HEAD, the index) goes
- * with it.
+ * Releasing what is held.  The user releases a file by its own path, and with it what a commit
+ * brings of the same path and content.  Another version, which only a commit or the index has, is
+ * released by PATH@OBJECT: the user who released the file's content did not release that.  A file
+ * may have such a name, too: a word that means both releases neither.  A ref lands once all that it
+ * brings is released, or when its own path is named.  What belongs to a ref (its log, HEAD, the
+ * index) lands with it.
  *
- * A folder stands for all that is held in it, a rule for all that it holds or leaves out; of these
- * only what `bawn diff` showed is released, as it was shown (seen.h): who names many at once does not
- * release one that came since.  What lands as one thing is released by the change that stands for
- * it, and must have been shown as a whole.
+ * A folder stands for all that is held in it, a rule for all that it holds or leaves out.  Of these
+ * we release only what `bawn diff` showed, as it was shown (seen.h): a user who names many at once
+ * does not release one that came since.  What lands as one thing is released by the change that
+ * stands for it, and must have been shown as a whole.
  */
 #include "choice.h"
 
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* All that it brings was named. */
+/* All that it brings was released. */
 static bool release_is_whole(const struct change *c)
 {
 	for (size_t i = 0; i < c->brings_count; i++)
@@ -55,13 +55,13 @@ bool choices_release_brought(struct choices *c)
 	return any;
 }
 
-/* PATH: the version that stands in the tree. */
+/* PATH names the version in the tree. */
 static bool release_names_file(const struct brought *b, const char *path)
 {
 	return b->seen && str_equal(b->path, path);
 }
 
-/* PATH@OBJECT: any version. */
+/* PATH@OBJECT names any version. */
 static bool release_names_version(const struct brought *b, const char *path)
 {
 	const char *rest = str_after(path, b->path);
@@ -72,7 +72,7 @@ static bool release_names_version(const struct brought *b, const char *path)
 			  : strlen(rest) >= BROUGHT_LEAST && str_after(b->object, rest);
 }
 
-/* What it brings of that name; how many that were. */
+/* Releases what it brings of that name.  Returns how many. */
 static size_t release_brought(const struct change *change, const char *path,
 			      bool (*names)(const struct brought *b, const char *path))
 {
@@ -87,13 +87,13 @@ static size_t release_brought(const struct change *change, const char *path,
 	return found;
 }
 
-/* It does not land without what it is a part of. */
+/* It does not land without the thing that it is a part of. */
 static bool release_is_part(const struct change *c)
 {
 	return c->part && c->with;
 }
 
-/* It stands for what lands as one thing, of which something was not picked. */
+/* It stands for what lands as one thing, and a part of that was not picked. */
 static bool release_is_cut(const struct choices *c, const struct choice *x)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -106,7 +106,8 @@ static bool release_is_cut(const struct choices *c, const struct choice *x)
 	return false;
 }
 
-/* The file of this very path, and what refs bring of it that is the same; how many that were. */
+/* Releases the file of exactly this path, and what refs bring of it that is the same.  Returns how
+ * many. */
 static size_t release_file(struct choices *c, const char *path)
 {
 	size_t found = 0;
@@ -136,8 +137,8 @@ static size_t release_version(struct choices *c, const char *path)
 	return found;
 }
 
-/* Two versions whose names begin alike, or a version and a file that is called PATH@OBJECT:
- * somebody may have looked for them. */
+/* Two versions have names that begin alike, or a file has the name PATH@OBJECT: an agent may have
+ * made them so. */
 static int release_check(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
 	const struct brought *first = NULL;
@@ -176,7 +177,7 @@ static int release_check(const struct choices *c, const struct pathspec *spec, s
 
 struct release_many {
 	const struct pathspec *spec;
-	bool folder; /* else a rule */
+	bool folder; /* it is a folder; else a rule */
 	struct basis seen;
 	size_t found, released;
 };
@@ -186,7 +187,7 @@ static bool release_means(const struct release_many *m, const struct choice *x)
 	const struct change *c = x->change;
 	const char *rest = str_after(c->path, m->spec->path);
 
-	/* What goes with another one is told by that. */
+	/* The change that it waits with speaks for it. */
 	if (c->with && !c->moved)
 		return false;
 	if (m->folder)
@@ -195,7 +196,7 @@ static bool release_means(const struct release_many *m, const struct choice *x)
 	       str_equal(c->rule, m->spec->typed);
 }
 
-/* It was shown as it is, and so was all that goes with it. */
+/* It was shown as it is, and so was all that waits with it. */
 static bool release_is_seen(const struct choices *c, const struct basis *seen,
 			    const struct change *lead)
 {
@@ -237,7 +238,7 @@ static void release_all(struct choices *c, struct release_many *m)
 	}
 }
 
-/* How many were named; -ENODATA and a sentence: none of them was shown. */
+/* *ret: how many were named; -ENODATA and a sentence: none of them was shown. */
 static int release_by(struct choices *c, const struct pathspec *spec, bool folder, size_t *ret,
 		      struct error *e)
 {
@@ -257,7 +258,7 @@ static int release_by(struct choices *c, const struct pathspec *spec, bool folde
 	return -ENODATA;
 }
 
-/* A file may be called like a rule. */
+/* A file may have the name of a rule. */
 static int release_check_rule(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
 	bool rule = false, file = false;
@@ -277,7 +278,7 @@ static int release_check_rule(const struct choices *c, const struct pathspec *sp
 	return -EINVAL;
 }
 
-/* By paths the half of one thing can be picked: then none of it is released. */
+/* By its paths the user can pick half of one thing: then none of it is released. */
 static int release_check_whole(const struct choices *c, const struct pathspec *spec,
 			       struct error *e)
 {
@@ -301,7 +302,7 @@ static int release_check_whole(const struct choices *c, const struct pathspec *s
 	return 0;
 }
 
-/* What was named is none of what is held. */
+/* Nothing that is held was named: says why. */
 static int release_nothing(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
 	const struct change *at = changes_find(&c->changes, spec->path);
@@ -325,7 +326,7 @@ static int release_nothing(const struct choices *c, const struct pathspec *spec,
 			}
 	struct choice *x = at ? &c->items[at - c->changes.items] : NULL;
 
-	/* What lands is not known yet: it may be held then. */
+	/* We do not know yet what lands: it may be held then. */
 	if (x && at->after.type != OBJECT_DIR &&
 	    (x->state == CHOICE_LANDS || x->state == CHOICE_CONFLICT) && choices_land_in_part(c)) {
 		x->ahead = spec->typed;
@@ -337,7 +338,7 @@ static int release_nothing(const struct choices *c, const struct pathspec *spec,
 	return -ENOENT;
 }
 
-/* One word of the user's: a path, a version, a rule or a folder. */
+/* Releases one word of the user: a path, a version, a rule or a folder. */
 static int release_one(struct choices *c, const struct pathspec *spec, struct error *e)
 {
 	size_t found = 0;
@@ -367,7 +368,7 @@ int choices_release(struct choices *c, const struct pathspecs *specs, struct err
 	}
 	(void)choices_release_brought(c);
 	choices_call_above(c);
-	/* What was released may be git's, and changed by the user too. */
+	/* What was released may be git's, and the user may have changed it, too. */
 	return choices_git(c, e);
 }
 
@@ -380,7 +381,7 @@ void choices_release_at(struct choices *c, struct choice *x)
 
 enum { BRANCH_PATH_MAX = LAYERS_BRANCH_MAX + 64 };
 
-/* The branch as a file of its own; `git gc` in the box may have put all refs into one. */
+/* The branch has its own file; `git gc` in the box may have put all refs into one. */
 static bool branch_is_loose(const struct choices *c, const char *ref)
 {
 	struct object o;
@@ -388,7 +389,7 @@ static bool branch_is_loose(const struct choices *c, const char *ref)
 	return view_look(&c->view, ref, &o) == 0 && o.type == OBJECT_FILE;
 }
 
-/* Folders on the way land with what is in them: choices_settle. */
+/* The path belongs to the branch.  Folders above land with what is in them: choices_settle. */
 static bool branch_is_of_it(const char *path, const char *ref, const char *log, bool loose)
 {
 	return str_after(path, ".git/objects/") || str_equal(path, ref) || str_equal(path, log) ||

@@ -143,7 +143,7 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 		return;
 	text_escape(&words, span_of_str(why));
 	buf_putf(into, "%*s", SHOWN_INDENT, "");
-	/* What is not a terminal has no edge. */
+	/* What is not a terminal has no right edge. */
 	help_wrap(into, buf_str(&words), SHOWN_INDENT, t->tty ? (size_t)t->width : SIZE_MAX);
 	buf_put_char(into, '\n');
 	for (size_t i = 0; x->state != CHOICE_LANDS && i < x->change->brings_count; i++) {
@@ -160,7 +160,7 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 	}
 }
 
-/* How long the path of the folder of objects is. */
+/* Length of the path of the folder of objects. */
 static size_t show_objects_len(const char *path)
 {
 	const char *rest = git_rest(path);
@@ -186,7 +186,7 @@ void show_objects_put(struct buf *into, const struct show_objects *o)
 		buf_put_str(into, " and those of other repositories");
 }
 
-/* The changes of one state that does not land, up to a number. */
+/* Shows the changes of one state that does not land, up to a number. */
 static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
 		       enum text_style style, const char *title)
 {
@@ -199,7 +199,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 
 		if (x->state != state || (state == CHOICE_HELD && choice_goes_with(x)))
 			continue;
-		/* Names of content: nobody reads them one by one. */
+		/* Their names are sums of content: nobody reads them one by one. */
 		if (state == CHOICE_KEPT && choice_is_git_object(x->change->path)) {
 			if (x->change->after.type == OBJECT_FILE ||
 			    x->change->before.type == OBJECT_FILE)
@@ -229,7 +229,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 	text_write(t, &out);
 }
 
-/* Refs of the session's that land by another name. */
+/* Shows refs of the session that land by another name. */
 static void show_beside(const struct text *t, const struct choices *c)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
@@ -247,8 +247,8 @@ static void show_beside(const struct text *t, const struct choices *c)
 	text_write(t, &out);
 }
 
-/* What stays with a session that has a branch of its own is what it did not commit, by its names:
- * nobody would look for it among what git keeps beside. */
+/* Shows what stays with a session that has a branch of its own: what it did not commit, by its
+ * names.  Nobody would look for it among git's files. */
 static void show_left(const struct text *t, const struct choices *c)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);

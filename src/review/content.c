@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Of so many bytes one may be none of a text's. */
+/* One of so many bytes may be no text. */
 enum { CONTENT_ODD = 20 };
 
 void content_fini(struct content *c)
@@ -17,8 +17,8 @@ void content_fini(struct content *c)
 	arena_fini(&c->arena);
 }
 
-/* A script is run up to a NUL and behind it; and one NUL does not make data of a text.  Shown as
- * text, with what is none of it written out. */
+/* Shows it as text all the same, with other bytes written out: a shell runs a script up to a NUL
+ * and after it, and one NUL does not make a text binary. */
 static bool content_is_shown(struct span start, bool was_text)
 {
 	size_t odd = 0;
@@ -31,7 +31,7 @@ static bool content_is_shown(struct span start, bool was_text)
 	return was_text && odd * CONTENT_ODD <= start.len;
 }
 
-/* Reads up to CONTENT_TEXT_MAX bytes, and stops at once at what is no text. */
+/* Reads up to CONTENT_TEXT_MAX bytes; stops at once if it is no text. */
 static enum content_kind content_take(int fd, bool was_text, bool force, struct buf *into,
 				      const char **ret_type)
 {
@@ -90,7 +90,7 @@ static bool content_is_crlf(const struct lines *l)
 	return true;
 }
 
-/* Which lines differ, of two texts that were read. */
+/* Finds which lines of the two texts differ. */
 static int content_compare(struct content *ret)
 {
 	int r = 0;
@@ -127,7 +127,7 @@ static int content_read_by(const struct view *v, const struct change *c, int ins
 
 	sides[1] = content_side(v, c, CHANGE_AFTER, instead, was_text, force, ret);
 
-	/* In the order of the kinds: what is less to show wins. */
+	/* The kinds are in order: the side with less to show decides. */
 	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];
 	return ret->kind == CONTENT_TEXT ? content_compare(ret) : 0;
 }

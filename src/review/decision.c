@@ -53,7 +53,7 @@ int decision_open(const struct review *r, const struct invocation *i, struct dec
 	struct hash key;
 
 	*ret = DECISION_INIT;
-	/* What makes room must not fail for want of it. */
+	/* A command that makes room must not fail because there is none. */
 	home_store_make_room(&r->host);
 	int code = record_folder_make(r->host.state_dir, i->verb->name, &ret->folder, e);
 
@@ -67,11 +67,11 @@ int decision_open(const struct review *r, const struct invocation *i, struct dec
 					      &ret->number, &key, e);
 	if (code < 0)
 		return code;
-	/* Nothing runs meanwhile: it needs the room that it needs, and no more. */
+	/* Nothing else writes meanwhile: it takes only the room that it needs. */
 	code = logfile_first(&ret->logfile, ret->folder.own, false);
 	if (code == 0) {
 		writer_init(&ret->writer, ret->logfile.fd, &key);
-		/* One wait for the disk, when everything is written. */
+		/* Wait for the disk once, when everything is written. */
 		ret->writer.deferred = true;
 		ret->open = true;
 		code = decision_begin(ret, r, i);
@@ -84,7 +84,7 @@ int decision_note(struct decision *d, const struct note *n)
 {
 	int r = event_write(&d->writer, &n->m);
 
-	/* A full segment is left behind whole, as the recorder does. */
+	/* Leave a full segment complete, as the recorder does. */
 	if (r == 0 && logfile_is_full(&d->logfile, &d->writer)) {
 		r = writer_commit(&d->writer);
 		if (r == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The record of what the user decided about a session's changes: a record like that of a session
- * (docs/RECORD.md), named for the verb, with a number in the ledger.  It is on the disk before
- * anything is done to the workspace: decision_open, the notes, decision_settle, and only then the
- * deed; then how it went, and decision_close.
+ * (docs/RECORD.md), named for the verb, with a number in the ledger.  It is on the disk before bawn
+ * changes the workspace: decision_open, the notes, decision_settle, and only then the change; then
+ * how it went, and decision_close.
  */
 #ifndef BAWN_DECISION_H
 #define BAWN_DECISION_H
@@ -28,10 +28,10 @@ struct decision {
 int decision_open(const struct review *r, const struct invocation *i, struct decision *ret,
 		  struct error *e);
 
-/* One event; 0 or -errno. */
+/* Writes one event; 0 or -errno. */
 int decision_note(struct decision *d, const struct note *n) BAWN_MUST_USE;
 
-/* A decision about a path, with the digest of what it is about (NULL: it has none). */
+/* A decision about a path, with the digest of its object (NULL: it has none). */
 struct decision_path {
 	enum note_kind kind; /* NOTE_APPLY, NOTE_HOLD */
 	const char *op, *path, *to;
@@ -41,19 +41,20 @@ struct decision_path {
 int decision_path(struct decision *d, const struct decision_path *p) BAWN_MUST_USE;
 
 /*
- * Opens the record of a decision about a snapshot, and tells it.  It is written before the deed,
- * and on the disk when it is closed: the deed is of bawn's own files alone, and can be taken back.
+ * Opens the record of a decision about a snapshot, and writes it.  It is written before the change,
+ * and on the disk when the record is closed: the change is about bawn's own files only, and can be
+ * undone.
  */
 int decision_about(const struct review *r, const struct invocation *i, const char *op,
 		   const struct layers_snapshot *s, struct decision *ret, struct error *e);
 
-/* Everything so far is on the disk. */
+/* Syncs everything so far to the disk. */
 int decision_settle(struct decision *d, struct error *e) BAWN_MUST_USE;
 
-/* How it ended; a status as exit(3) has it.  Does nothing when it is not open. */
+/* Writes how it ended, with a status as for exit(3).  Does nothing if it is not open. */
 int decision_close(struct decision *d, int status, struct error *e);
 
-/* For who returns early: what is open is left without an end, and verify says so. */
+/* For callers that return early: leaves the record without an end, and verify says so. */
 void decision_fini(struct decision *d);
 #define _cleanup_decision_ _cleanup_(decision_fini)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The lines for what is not worth a line of its own (folding.h), and one more kind of that: a
- * directory all of whose files went to another.
- */
+/* The lines for changes that are not worth a line of their own (folding.h), and one more kind of
+ * these: a directory of which all files went to another. */
 #include "diff_parts.h"
 
 #include "array.h"
@@ -14,9 +12,9 @@
 #include <unistd.h>
 
 enum {
-	FOLD_SCAN_MAX = 8 << 20, /* steps in search of moved directories, in all */
+	FOLD_SCAN_MAX = 8 << 20, /* most steps to look for moved directories, in all */
 	FOLD_SHORT = 10,         /* digits of an object's name */
-	FOLD_COMMITS = 20,       /* of a repository that are named */
+	FOLD_COMMITS = 20,       /* most commits of a repository that are named */
 	FOLD_LINE_MAX = 64 << 10,
 };
 
@@ -43,8 +41,8 @@ static bool fold_is_beneath(const char *path, const char *dir, size_t len)
 
 /* --- moved as a whole ----------------------------------------------------------------- */
 
-/* The parts at the ends that both paths share are taken off; what is left is where it came from
- * and went to.  False when a name changed, or nothing is left on one side. */
+/* Takes off the equal parts at the ends of both paths; what is left is where it came from and went
+ * to.  False: the last name changed, or nothing is left on one side. */
 static bool fold_roots(const struct change *c, size_t *ret_from, size_t *ret_to)
 {
 	size_t i = strlen(c->from);
@@ -120,7 +118,7 @@ static bool fold_is_dir(const struct diff *d, const char *path, size_t len, unsi
 	return c && c->kind == kind && !folding_is_file(c);
 }
 
-/* The move that this change is part of. */
+/* Finds the move that this change is part of. */
 static bool fold_move_of(const struct diff *d, const struct change *c, struct fold_move *m)
 {
 	*m = (struct fold_move){.from = c->from, .to = c->path};
@@ -172,7 +170,7 @@ int diff_put_moves(struct diff *d, struct error *e)
 
 /* --- git ------------------------------------------------------------------------------ */
 
-/* What a ref says, in short: "abc123", "refs/heads/main", or nothing. */
+/* The value of a ref, in short: "abc123", "refs/heads/main", or "nothing". */
 static void fold_read_ref(const struct diff *d, const struct change *c, enum change_side side,
 			  char ret[80])
 {
@@ -211,7 +209,7 @@ static void fold_put_ref(struct diff *d, const struct change *c, const char *nam
 	diff_end_line(d);
 }
 
-/* What the session committed in this repository. */
+/* Puts what the session committed in this repository. */
 static void fold_put_commits(struct diff *d, const char *gitdir)
 {
 	size_t count = 0;
@@ -267,8 +265,8 @@ static void fold_put_counts(struct diff *d, const char *repository, size_t len,
 	diff_end_line(d);
 }
 
-/* One repository, whose first change is i.  What lies beneath and is another's (a submodule's, a
- * worktree's) is not told by this. */
+/* Puts one repository, whose first change is i.  It does not put what is beneath it and belongs to
+ * another (a submodule's, a worktree's). */
 static int fold_put_repository(struct diff *d, size_t i, bool *told, struct error *e)
 {
 	size_t counts[FOLDED_COUNT] = {0};
@@ -303,7 +301,7 @@ static int fold_put_repository(struct diff *d, size_t i, bool *told, struct erro
 	return counts[FOLDED_REF] + counts[FOLDED_PACKED] ? diff_put_refs(d, gitdir, e) : 0;
 }
 
-/* Branches that go back. */
+/* Puts branches that go back. */
 static void fold_put_lost(struct diff *d)
 {
 	for (size_t i = 0; i < d->commits.lost_count; i++) {
@@ -428,7 +426,7 @@ static bool fold_is_meant(const void *context, size_t i)
 	return picks_has_change(&d->picks, c) && (!d->only_held || c->group == CHANGE_HELD);
 }
 
-/* Who names a folder, or something in it, asks for what is in it. */
+/* A person who names a folder, or something in it, wants to see what is in it. */
 static bool fold_opens(const void *context, const char *path, size_t len)
 {
 	const struct diff *d = context;
@@ -441,7 +439,7 @@ static bool fold_opens(const void *context, const char *path, size_t len)
 	return false;
 }
 
-/* And for git's own files, who names a .git. */
+/* A person who names a .git wants to see git's own files. */
 static bool fold_opens_git(const struct picks *p)
 {
 	bool opens = false;

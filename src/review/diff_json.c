@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn diff --json`: everything that is known about each change, digests included. */
+/* `bawn diff --json`: everything that we know about each change, with digests. */
 #include "diff_parts.h"
 
 #include "choice_show.h"

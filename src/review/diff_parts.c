@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What `bawn diff` and `bawn diff --between` begin with: the changes of a session, read and judged;
- * and how their parts put words, a few at a time.
- */
+/* What `bawn diff` and `bawn diff --between` begin with: they read and judge the changes of a
+ * session; and how their parts put words, a few at a time. */
 #include "diff_parts.h"
 
 #include "fd.h"
@@ -94,7 +92,7 @@ void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 		diff_put(d, TEXT_PLAIN, " (it ended %s)", when);
 	} else {
 		diff_when(s->began, when, sizeof(when));
-		diff_put(d, TEXT_PLAIN, " (begun %s, and cut off)", when);
+		diff_put(d, TEXT_PLAIN, " (begun %s, and cut short)", when);
 	}
 	diff_end_line(d);
 }

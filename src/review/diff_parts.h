@@ -35,13 +35,14 @@ struct diff_totals {
 };
 
 struct diff {
-	bool only_held; /* the rest is left out */
-	bool as_text;   /* what is none, too */
-	bool by_word;   /* words are marked within lines */
+	bool only_held; /* leave the rest out */
+	bool as_text;   /* show files that are no text as text, too */
+	bool by_word;   /* mark words within lines */
 	struct review *review;
 	struct view view;
-	const int *instead;    /* what lands in place of the layer's file (content.h); or NULL */
-	const int *instead_at; /* the same of each change, -1: the layer's; or NULL */
+	/* Content that lands in the place of the layer's file (content.h); or NULL. */
+	const int *instead;
+	const int *instead_at; /* the same for each change, -1: the layer's; or NULL */
 	struct changes changes;
 	struct folding folding;
 	struct new_commits commits;
@@ -50,17 +51,18 @@ struct diff {
 	struct text text;
 	struct buf out;
 	struct diff_totals totals;
-	uint8_t alike; /* of what is shown now, in percent; 0: nobody asks */
+	/* How much of the change that is shown now is the same, in percent; 0: not asked. */
+	uint8_t alike;
 };
 
 /* --- review_diff.c --- */
 
-/* All of it, in groups, and the sum at the end; after diff_fold. */
+/* Puts all changes, in groups, and the sum at the end; call it after diff_fold. */
 int diff_put_all(struct diff *d, struct error *e);
 
 /* --- diff_parts.c --- */
 
-/* Opens the view of a session and reads its changes, judged by the holds that are in force. */
+/* Opens the view of a session and reads its changes, judged by the rules that are valid now. */
 int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, struct error *e);
 void diff_fini(struct diff *d);
 #define _cleanup_diff_ _cleanup_(diff_fini)
@@ -73,45 +75,46 @@ static inline void diff_end_line(struct diff *d)
 	buf_put_char(&d->out, '\n');
 }
 
-/* "session calm-otter in /home/me/project (it stopped ...)". */
+/* Puts "session calm-otter in /home/me/project (it stopped ...)". */
 void diff_put_session(struct diff *d, const struct layers_session *s, bool runs);
 
 /* --- diff_fold.c --- */
 
-/* Decides what becomes of each change, and finds the commits. */
+/* Decides what becomes of each change on the screen, and finds the commits. */
 int diff_fold(struct diff *d, struct error *e);
 int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e);
-/* The lines for directories that moved, for commits and git's own files, and for heaps. */
-/* The first change at or behind this path. */
+/* The next three put the lines for directories that moved, for commits and git's own files, and for
+ * heaps. */
+/* The first change at this path or after it. */
 size_t diff_first(const struct diff *d, const char *path);
 int diff_put_moves(struct diff *d, struct error *e);
 int diff_put_git(struct diff *d, struct error *e);
 void diff_put_heaps(struct diff *d);
-/* And for heaps that wait for what is held. */
+/* Puts lines for heaps that wait for a held change. */
 void diff_put_waiting(struct diff *d);
-/* What is flagged in heaps: a line for each rule. */
+/* Puts what is flagged in heaps: a line for each rule. */
 void diff_put_heaped_rules(struct diff *d);
 
 /* --- diff_refs.c --- */
 
-/* A line for each ref of a repository that is new, gone or moved. */
+/* Puts a line for each ref of a repository that is new, gone or moved. */
 int diff_put_refs(struct diff *d, const char *gitdir, struct error *e);
 
 /* --- diff_show.c --- */
 
-/* All of a change; counts its lines. */
+/* Puts all of a change, and counts its lines. */
 int diff_put_change(struct diff *d, const struct change *c, struct error *e);
-/* The same of one of the list: of what was renamed and edited, both halves. */
+/* The same for one of the list: if it was renamed and edited, both halves. */
 int diff_put_at(struct diff *d, size_t i, struct error *e);
 
 /* --- diff_stat.c, diff_patch.c, diff_json.c, review_between.c --- */
 
 int diff_put_stat(struct diff *d, struct error *e);
 int diff_put_patch(struct diff *d, struct error *e);
-/* --- diff_word.c: the lines of a region, once, with what went and came marked in them --- */
+/* --- diff_word.c: the lines of a region, once, with removed and added words marked in them --- */
 int diff_put_words(struct diff *d, const struct content *content, const struct hunk *h);
 int diff_put_json(struct diff *d, struct error *e);
-/* A path as the record's JSON has bytes: text, or {"b64": ...} when it is no UTF-8. */
+/* Puts a path as JSON of the record: text, or {"b64": ...} if it is no UTF-8. */
 void diff_json_bytes(struct json *j, const char *key, const char *bytes);
 int review_between(const struct invocation *i);
 

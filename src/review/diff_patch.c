@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn diff --patch`, and `bawn diff > FILE`: a patch that `git apply` takes, and that makes of the
+ * `bawn diff --patch`, and `bawn diff > FILE`: a patch that `git apply` takes, and that makes the
  * workspace byte for byte what the session made of it.  So nothing is escaped, folded or left out
- * that has a form in a patch.  What has none is named on standard error: what is git's own, fifos and
- * their like, empty folders, modes that git does not know, and what git's attributes make other bytes of.
+ * that has a form in a patch.  What has none is named on standard error: git's own files, fifos and
+ * other special files, empty folders, modes that git does not know, and files of which git's
+ * attributes make other bytes.
  *
- * A file with a NUL in it, or too long to be compared, is a binary patch: both contents, compressed,
- * in git's base 85.
+ * A file with a NUL in it, or one that is too long to compare, becomes a binary patch: both
+ * contents, compressed, in git's base 85.
  */
 #include "diff_parts.h"
 #include "patch_attributes.h"
@@ -36,13 +37,13 @@ enum {
 
 struct patch_notes {
 	size_t count;
-	size_t both; /* that the user changed, too */
+	size_t both; /* how many the user changed, too */
 	mode_t umask;
 	struct patch_settings settings;
 	struct text err;
 };
 
-/* One side of a change as git has it. */
+/* One side of a change, as git has it. */
 struct patch_side {
 	bool there;
 	uint32_t mode; /* git's: 100644, 100755, 120000 */
@@ -86,7 +87,7 @@ static void patch_end_notes(struct patch_notes *n, const struct diff *d)
 		text_printf(&n->err, "not in the patch: %zu of git's own files\n", git);
 }
 
-/* A name in which git itself refuses to write. */
+/* git itself refuses to write to such a name. */
 static bool patch_is_refused(const char *path)
 {
 	for (const char *part = path; *part;) {
@@ -100,7 +101,7 @@ static bool patch_is_refused(const char *path)
 	return false;
 }
 
-/* Files that git apply takes away leave their folder behind, or it takes the folder as well. */
+/* Sets *context: the folder has a name in it. */
 static int patch_on_name(void *context, const char *name)
 {
 	bool *any = context;
@@ -133,7 +134,7 @@ static void patch_note_emptied(struct patch_notes *n, const struct diff *d, cons
 		patch_note(n, folder, "a folder that is empty now");
 }
 
-/* A folder that came or went, and nothing in it did. */
+/* The folder came or went, and nothing in it did. */
 static bool patch_is_hollow(const struct diff *d, const struct change *c)
 {
 	char beneath[PATH_MAX + 1];
@@ -144,7 +145,9 @@ static bool patch_is_hollow(const struct diff *d, const struct change *c)
 	       strncmp(d->changes.items[i].path, beneath, (size_t)len) != 0;
 }
 
-/* The patch is against what the user has now: git apply takes back what the user wrote since. */
+/*
+ * Warns: the patch is against what the user has now, so git apply undoes what the user wrote since.
+ */
 static void patch_note_both(struct patch_notes *n, const struct change *c)
 {
 	char shown[REVIEW_PATH_SHOWN];
@@ -194,7 +197,7 @@ static void patch_side_fini(struct patch_side *s)
 	buf_fini(&s->text);
 }
 
-/* 1: it is too large. */
+/* Reads one side.  1: it is too large; else 0 or -errno. */
 static int patch_read(const struct diff *d, const struct change *c, enum change_side side,
 		      struct patch_side *ret)
 {
@@ -275,7 +278,7 @@ static void patch_put_line(void *context, char sign, const struct span *text)
 		buf_put_str(out, "\n\\ No newline at end of file\n");
 }
 
-/* Two texts; -E2BIG: they are too long for that. */
+/* Puts the difference of two texts; -E2BIG: they are too long for that. */
 static int patch_put_hunks(struct buf *out, const struct patch_side *was,
 			   const struct patch_side *is)
 {
@@ -310,7 +313,7 @@ static bool patch_is_text(const struct patch_side *s)
 
 struct patch_names {
 	const char *from, *to;
-	unsigned int alike; /* percent, of a rename; 0: it is none */
+	unsigned int alike; /* percent, for a rename; 0: it is none */
 };
 
 static void patch_put_head(struct buf *out, const struct patch_names *names,
@@ -337,7 +340,7 @@ static void patch_put_head(struct buf *out, const struct patch_names *names,
 	}
 }
 
-/* One entry of the patch: a file or link that comes, goes or becomes another. */
+/* Puts one entry of the patch: a file or link that comes, goes or changes. */
 static int patch_put_entry(struct buf *out, const struct patch_names *names,
 			   const struct patch_side *was, const struct patch_side *is)
 {
@@ -370,7 +373,7 @@ static int patch_put_entry(struct buf *out, const struct patch_names *names,
 		r = patch_put_hunks(out, was, is);
 		if (r != -E2BIG)
 			return r;
-		/* Of too many lines: as bytes, then. */
+		/* Too many lines: put it as bytes. */
 		out->len = before;
 	}
 	buf_put_str(out, "GIT binary patch\n");
@@ -391,7 +394,7 @@ static void patch_note_mode(struct patch_notes *n, const struct change *c)
 	patch_note(n, c->path, why);
 }
 
-/* Why it has no form; NULL: it has one. */
+/* Why it has no form in a patch; NULL: it has one. */
 static const char *patch_why_not(const struct change *c)
 {
 	if (c->group == CHANGE_DROPPED)
@@ -401,7 +404,7 @@ static const char *patch_why_not(const struct change *c)
 	return NULL;
 }
 
-/* Whether git would make other bytes of it, by its name before or after. */
+/* Why git would make other bytes of it, by its name before or after; NULL: it would not. */
 static const char *patch_why_other(const struct diff *d, const struct patch_notes *n,
 				   const struct patch_names *names, const struct patch_side *was,
 				   const struct patch_side *is, bool *ret_apart)
@@ -451,11 +454,11 @@ static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, cha
 		patch_note(n, c.path, why);
 		return 0;
 	}
-	/* In an edit of one place git sees an end of a line anyway. */
+	/* In an edit at one place git sees the end of a line anyway. */
 	apart = apart && (c.from || str_equal(was.name, is.name));
 	if (c.from)
 		names.alike = d->folding.alike[i] ? d->folding.alike[i] : 100;
-	/* What becomes another kind of thing goes, and comes anew. */
+	/* If its kind changes, the patch removes it and adds it anew. */
 	if (was.there && is.there && (apart || ((was.mode ^ is.mode) & 0170000 & ~0U))) {
 		const struct patch_names goes = {.from = names.from, .to = names.from},
 					 comes = {.from = names.to, .to = names.to};
@@ -478,11 +481,11 @@ static bool patch_has(const struct diff *d, size_t i)
 	const struct change *c = &d->changes.items[i];
 	unsigned int fate = d->folding.fates[i];
 
-	/* A silent one is a folder, or the old name of what comes with the new one. */
+	/* A silent one is a folder, or the old name of a renamed file. */
 	return fate != DIFF_AWAY && !c->git && (fate != DIFF_SILENT || c->with);
 }
 
-/* At a terminal a person reads it: then each line is escaped, as everywhere. */
+/* At a terminal a person reads it: then escape each line, as everywhere. */
 static void patch_escape(struct diff *d, size_t from)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(DIFF_OUT_MAX);

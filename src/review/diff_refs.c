@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The refs of a repository, as git has them before and after: whether they stand in files of their
- * own or in packed-refs does not matter, so that git gc neither deletes a branch nor hides one.
+ * The refs of a repository, as git has them before and after.  It does not matter whether they are
+ * in files of their own or in packed-refs, so git gc neither deletes a branch nor hides one.
  */
 #include "diff_parts.h"
 
@@ -14,7 +14,7 @@ enum { REFS_NAMED = 12, REFS_SHORT = 10, REFS_WORDS = GIT_REF_NAME_MAX + 32 };
 struct refs_one {
 	const char *name;
 	struct git_name object;
-	const char *symbolic; /* what it is another name for; "": it is an object */
+	const char *symbolic; /* the ref that a symbolic one names; "": it is an object */
 };
 
 struct refs_side {
@@ -66,7 +66,7 @@ static void refs_side_fini(struct refs_side *s)
 	arena_fini(&s->arena);
 }
 
-/* The change by which it moves is held. */
+/* The change that moves it is held. */
 static bool refs_is_held(const struct diff *d, const char *gitdir, const char *name)
 {
 	char path[PATH_MAX];

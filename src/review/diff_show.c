@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One change as a person reads it.  Whatever the agent chose, names, what links say and the lines
- * themselves, leaves escaped: a control character in a line is shown, not obeyed.  Words say what
- * colour says too.
+ * One change as a person reads it.  Names, link targets and lines, which the agent chose, are
+ * escaped: a control character in a line is shown, and does nothing.  Words say what colour says,
+ * too.
  */
 #include "diff_parts.h"
 
@@ -29,7 +29,7 @@ static void show_size(struct diff *d, const struct object *before, const struct 
 	diff_put(d, TEXT_PLAIN, ", %s", buf_str(&words));
 }
 
-/* By its words alone: nothing is looked up. */
+/* Only by the text of the link: we look nothing up. */
 static bool show_leads_outside(const char *path, const char *link)
 {
 	size_t depth = 0;
@@ -64,7 +64,7 @@ static const char *show_type(const struct object *o)
 	return words[o->type];
 }
 
-/* Links, types and modes. */
+/* Puts link targets, types and modes. */
 static void show_object(struct diff *d, const struct change *c)
 {
 	const struct object *before = &c->before;
@@ -97,7 +97,7 @@ static void show_content(struct diff *d, const struct change *c, const struct co
 
 	switch (content->kind) {
 	case CONTENT_BINARY:
-		/* Text on one side and not on the other is worth a word. */
+		/* It is worth a word if one side is text and the other is not. */
 		if (content->type[0] && content->type[1] &&
 		    !str_equal(content->type[0], content->type[1]))
 			diff_put(d, TEXT_PLAIN, ", binary: %s -> %s", content->type[0],
@@ -156,7 +156,7 @@ static void show_reason(struct diff *d, const struct change *c)
 	}
 }
 
-/* "changed  src/main.c (mode 644 -> 755)" and why it is in its group. */
+/* Puts "changed src/main.c (mode 644 -> 755)" and why it is in its group. */
 static void diff_put_head(struct diff *d, const struct change *c, const struct content *content)
 {
 	static const enum text_style styles[CHANGE_KIND_COUNT] = {
@@ -213,7 +213,7 @@ static void show_within(struct diff *d, const struct span *line)
 		cut.len--;
 	if (cut.len > SHOW_WITHIN) {
 		cut.len = SHOW_WITHIN;
-		/* Not in the middle of a character. */
+		/* Do not cut a character. */
 		while (cut.len > 0 && (cut.ptr[cut.len] & 0xc0) == 0x80)
 			cut.len--;
 	}
@@ -221,7 +221,7 @@ static void show_within(struct diff *d, const struct span *line)
 	text_put(&d->text, &d->out, TEXT_FAINT, cut);
 }
 
-/* "-3" for one line, "-3,2" for two; none stand behind the one before. */
+/* Puts "-3" for one line, "-3,2" for two; no lines are after the one before. */
 static void show_range(struct buf *into, char sign, size_t from, size_t count)
 {
 	if (count == 1)
@@ -258,7 +258,7 @@ static int show_hunks(struct diff *d, struct content *content)
 	return r;
 }
 
-/* What only a commit or the index has is shown here: no file does. */
+/* Shows what only a commit or the index has: no file shows it. */
 static int show_brought(struct diff *d, const struct change *c)
 {
 	int r = 0;

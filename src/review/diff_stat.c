@@ -9,7 +9,7 @@
 enum { STAT_NAME_MIN = 20, STAT_BAR_MIN = 10, STAT_COUNT = 6 };
 
 struct stat_row {
-	struct change own; /* where two are one */
+	struct change own; /* used if it stands for two changes */
 	const struct change *change;
 	enum content_kind kind;
 	size_t added, removed;
@@ -32,7 +32,7 @@ static size_t stat_name(const struct change *c, struct buf *into)
 	return columns;
 }
 
-/* A bar of so many columns of which `part` of `all` are; at least one when there is any. */
+/* How many columns of a bar `part` gets, if `most` has all of them; at least one if it is not 0. */
 static size_t stat_scaled(size_t part, size_t most, size_t columns)
 {
 	if (part == 0 || most <= columns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn diff --word`: a hunk with each line once, and in it what went as [-word-] and what came as
- * {+word+}.  Lines are cut into words, blanks, single signs and ends of lines, and these are compared
- * as lines otherwise are.  Words say what colour says too.
+ * `bawn diff --word`: a hunk with each line once, and in it removed words as [-word-] and new ones
+ * as {+word+}.  We cut lines into words, blanks, single signs and ends of lines, and compare these
+ * as we compare lines elsewhere.  Words say what colour says too.
  */
 #include "diff_parts.h"
 
@@ -10,8 +10,8 @@
 
 struct word_state {
 	struct diff *diff;
-	char open;   /* '-', '+' or ' ': what is being put */
-	bool begins; /* a line */
+	char open;   /* '-', '+' or ' ': what we are putting now */
+	bool begins; /* a line begins here */
 };
 
 static bool word_is_letter(uint8_t c)
@@ -32,7 +32,7 @@ static size_t word_len(struct span s)
 	return len;
 }
 
-/* The words of some lines. */
+/* Cuts some lines into words. */
 static int word_cut(const struct lines *l, size_t from, size_t count, struct arena *arena,
 		    struct lines *ret)
 {

@@ -27,13 +27,13 @@ enum {
 	DIRECT_BYTES_MAX = 128 << 20,
 	DIRECT_FORMER_MAX = 512 << 20,
 	DIRECT_STATUS = 9,
-	DIRECT_READ = 0500, /* of a folder, to list it and look into it */
+	DIRECT_READ = 0500, /* mode bits of a folder, to list it and look into it */
 };
 
 struct direct_changes {
 	const struct first *first;
 	const struct view *view;
-	struct former_list former; /* the tree as it was: undo goes by the same */
+	struct former_list former; /* the tree as it was; undo uses the same */
 	struct changes *changes;
 	int failed;
 };
@@ -56,7 +56,7 @@ static void direct_put(struct direct_changes *d, const char *path, enum change_k
 		c->count++;
 }
 
-/* Its folder cannot be looked into: what became of it is not known. */
+/* Lists a path whose folder cannot be read: we do not know what became of it. */
 static void direct_put_unread(struct direct_changes *d, const char *path)
 {
 	const struct object unknown = {.type = OBJECT_FILE, .layer = -1};
@@ -69,7 +69,7 @@ static void direct_put_unread(struct direct_changes *d, const char *path)
 	d->changes->items[before].why = "it cannot be read, so whether it changed is not known";
 }
 
-/* Everything beneath a folder that was not there before, or was another one. */
+/* Lists everything beneath a folder that was not there before, or was another one. */
 static void direct_walk(struct direct_changes *d, const char *path, int depth)
 {
 	_cleanup_dir_ DIR *list =
@@ -86,7 +86,7 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 		}
 		if (view_look(d->view, below, &now) < 0 || now.type == OBJECT_ABSENT)
 			continue;
-		/* Of what the list of former paths has, that tells. */
+		/* If the list of former paths has it, that decides. */
 		if (!former_find_path(&d->former, below))
 			direct_put(d, below, CHANGE_ADDED, &now);
 		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
@@ -96,16 +96,16 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 
 /* --- what stood there ------------------------------------------------------------------- */
 
-/* What stood at a path before the session. */
+/* What was at a path before the session. */
 struct direct_was {
 	bool there;
-	bool itself;     /* it is the very thing that stands there now, and nobody wrote it */
+	bool itself;     /* it is the same object that is there now, and nobody wrote it */
 	uint64_t ino;    /* 0: not known */
 	struct object o; /* without a digest */
 	struct first_entry entry;
-	bool kept; /* entry is of its content */
+	bool kept; /* entry has its content */
 	bool has_rights;
-	struct first_entry rights; /* says mode, owner and attributes */
+	struct first_entry rights; /* has mode, owner and attributes */
 	const char *real;          /* it was moved with its folder, and is here now; or NULL */
 };
 
@@ -134,7 +134,7 @@ static void direct_find_was(const struct direct_changes *d, const struct former 
 		if (view_look(d->view, f->real, &ret->o) < 0 || ret->o.type == OBJECT_ABSENT)
 			return;
 		ret->real = direct_is_moved(f) ? f->real : NULL;
-		/* Of a file with several names another may have been written. */
+		/* A file with several names may have been written by another one. */
 		ret->itself =
 			!ret->real && (ret->o.type == OBJECT_DIR ||
 				       (ret->o.links == 1 &&
@@ -148,7 +148,7 @@ static void direct_find_was(const struct direct_changes *d, const struct former 
 		ret->o.mode = ret->rights.mode & 07777;
 }
 
-/* --- what stands there ------------------------------------------------------------------ */
+/* --- what is there now -------------------------------------------------------------------- */
 
 static bool direct_hash(const struct direct_changes *d, const char *path, uint8_t ret[SHA256_SIZE])
 {
@@ -170,7 +170,7 @@ static bool direct_says(const struct direct_changes *d, const char *path, const 
 	return str_equal(now, words);
 }
 
-/* The same content as before: it was written and put back, or only touched. */
+/* It has the same content as before: it was written and put back, or only touched. */
 static bool direct_is_same(const struct direct_changes *d, const char *path, struct direct_was *was,
 			   const struct object *now)
 {
@@ -194,14 +194,14 @@ static bool direct_is_same(const struct direct_changes *d, const char *path, str
 	       memcmp(digest, was->entry.digest, sizeof(digest)) == 0;
 }
 
-/* Of folders modes do not matter, but for one that hides what is in it. */
+/* Modes of folders do not matter, except for one that hides what is in it. */
 static bool direct_hides(const struct direct_was *was, const struct object *now)
 {
 	return (now->mode & DIRECT_READ) != DIRECT_READ &&
 	       (was->o.mode & DIRECT_READ) == DIRECT_READ;
 }
 
-/* Mode, owner, access list or attributes. */
+/* Its mode, owner, access list or attributes are others. */
 static bool direct_has_other_rights(const struct direct_changes *d, const char *path,
 				    const struct direct_was *was, const struct object *now)
 {
@@ -209,8 +209,8 @@ static bool direct_has_other_rights(const struct direct_changes *d, const char *
 	       (was->has_rights && !undo_has_as_entry(d->first, d->view->base, path, &was->rights));
 }
 
-/* Of a folder: an access list says who may enter it, or, as its default, who may read what the user
- * makes in it later. */
+/* For a folder: its access list is another.  It says who may enter it, or, as its default, who may
+ * read what the user makes in it later. */
 static bool direct_has_other_list(const struct direct_changes *d, const char *path,
 				  const struct direct_was *was)
 {
@@ -218,7 +218,7 @@ static bool direct_has_other_list(const struct direct_changes *d, const char *pa
 	       !undo_has_as_entry(d->first, d->view->base, path, &was->rights);
 }
 
-/* Its mode has bits less, and nothing else is another. */
+/* Its mode has fewer bits, and nothing else is different. */
 static bool direct_has_less(const struct direct_changes *d, const char *path,
 			    const struct direct_was *was, const struct object *now)
 {
@@ -226,8 +226,8 @@ static bool direct_has_less(const struct direct_changes *d, const char *path,
 	       undo_has_as_entry(d->first, d->view->base, path, &was->rights);
 }
 
-/* How many folders right above it are new: what is in a new one was met with the first of them, as
- * deep as one walk goes. */
+/* How many folders directly above it are new.  We met what is in a new folder when we walked the
+ * first of them, as deep as one walk goes. */
 static size_t direct_new_above(const struct direct_changes *d, const char *path)
 {
 	char above[PATH_MAX];
@@ -269,7 +269,7 @@ static void direct_look(struct direct_changes *d, const struct former *f)
 	} else if (now.type == OBJECT_DIR && direct_has_other_list(d, f->path, &was)) {
 		direct_put(d, f->path, CHANGE_MODE, &now);
 	}
-	/* Another folder by the same name came with what is in it. */
+	/* Another folder of the same name came with its content. */
 	bool other = now.type == OBJECT_DIR &&
 		     (!was.there || was.o.type != OBJECT_DIR || was.ino != now.ino);
 
@@ -277,7 +277,7 @@ static void direct_look(struct direct_changes *d, const struct former *f)
 		direct_walk(d, f->path, 0);
 }
 
-/* The workspace's own folder, which no rule of holds is about. */
+/* Lists the workspace's own folder, which no rule of holds is about. */
 static void direct_look_top(struct direct_changes *d)
 {
 	struct first_entry was;
@@ -290,7 +290,7 @@ static void direct_look_top(struct direct_changes *d)
 
 /* --- by another name -------------------------------------------------------------------- */
 
-/* Numbers of changed files that have several names. */
+/* Inodes of changed files that have several names. */
 struct direct_names {
 	struct direct_changes *d;
 	uint64_t *numbers; /* sorted */
@@ -312,7 +312,7 @@ static int direct_on_name(void *context, const struct first_name *name)
 	return n->d->failed;
 }
 
-/* What was written by one name of a file was written by all. */
+/* Lists the other names: what was written by one name of a file was written by all. */
 static int direct_other_names(struct direct_changes *d)
 {
 	const struct changes *c = d->changes;
@@ -335,7 +335,7 @@ static int direct_compare(const void *a, const void *b)
 	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
 }
 
-/* A path that was met more than once is one change. */
+/* Sorts the list; a path that was met more than once is one change. */
 static void direct_sort(struct changes *c)
 {
 	size_t kept = 0;
@@ -348,7 +348,7 @@ static void direct_sort(struct changes *c)
 	c->count = kept;
 }
 
-/* Who only takes rights away wrote nothing that would run. */
+/* A session that only takes rights away wrote nothing that would run. */
 static void direct_release(struct changes *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -361,10 +361,6 @@ static void direct_release(struct changes *c)
 	}
 }
 
-/*
- * The view is the tree alone.  Of a change `before` says only whether something stood there: the
- * content is in the first versions.  So what holds compare with before, they take for new.
- */
 int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
 			struct error *e)
 {
@@ -444,7 +440,7 @@ static void direct_put_json(const struct review *r, const struct changes *c, boo
 	text_write(&t, &out);
 }
 
-/* Names and reasons are the agent's words: an end of a line in them is shown, not made. */
+/* The agent chose names and reasons: an end of a line in them is shown as text. */
 static void direct_put_line(const struct text *t, const struct change *x)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1 << 16);
@@ -460,7 +456,7 @@ static void direct_put_line(const struct text *t, const struct change *x)
 	text_write(t, &line);
 }
 
-/* As everywhere: trees that nobody reads are a line, and so are git's objects. */
+/* As everywhere: trees that nobody reads are one line, and so are git's objects. */
 static void direct_put_folded(const struct text *t, const struct changes *c,
 			      const struct folding *f)
 {
@@ -486,7 +482,7 @@ static void direct_put_folded(const struct text *t, const struct changes *c,
 	text_write(t, &out);
 }
 
-/* All that it changed, and how many files that are; `count`: that alone. */
+/* Puts all that it changed, and how many files; `count`: only how many. */
 static int direct_put_all(const struct text *t, const struct view *v, const struct changes *c,
 			  bool count)
 {

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 enum {
-	FOLDING_MANY = 20,    /* files of a new folder whose name alone says that it was made */
-	FOLDING_SMALL = 1000, /* bytes that are told one by one */
+	FOLDING_MANY = 20,    /* files of a new folder whose name alone says that a tool made it */
+	FOLDING_SMALL = 1000, /* sizes below this are told in bytes */
 };
 
 bool folding_is_file(const struct change *c)
@@ -27,7 +27,7 @@ bool folding_is_file(const struct change *c)
 
 /* --- directories ---------------------------------------------------------------------- */
 
-/* Each directory on the way to a path is told by that. */
+/* Directories above a path need no line, because the path has one. */
 static int folding_ancestors(const struct changes *all, struct folding *f, const char *path,
 			     bool gone)
 {
@@ -40,7 +40,7 @@ static int folding_ancestors(const struct changes *all, struct folding *f, const
 		const struct change *c = changes_find(all, above);
 		size_t i = c ? (size_t)(c - all->items) : 0;
 
-		/* All above it are told as well, then. */
+		/* Then all above it are silent as well. */
 		if (c && f->fates[i] == DIFF_SILENT)
 			break;
 		if (c && f->fates[i] == DIFF_SHOWN &&
@@ -78,7 +78,7 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len)
 	static const struct {
 		const char *name;
 		enum folding_git kind;
-		bool within; /* what begins so; else the very name */
+		bool within; /* names that begin so; else exactly the name */
 	} rows[] = {
 		{"refs", FOLDED_REF, true},
 		{"logs", FOLDED_LOG, true},
@@ -97,7 +97,7 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len)
 	if (!git)
 		return FOLDED_NOT;
 	*ret_len = (size_t)(git - c->path) - 1;
-	/* What has no name of git's is shown for itself. */
+	/* What has no name of git has its own line. */
 	if (str_after(git, "objects/"))
 		return !change_is_git_object(c)                  ? FOLDED_NOT
 		       : git_place_of(c->path) == GIT_PLACE_PACK ? FOLDED_PACK
@@ -118,7 +118,7 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 	for (size_t i = 0; !how->opens_git && i < how->changes->count; i++) {
 		const struct change *c = &how->changes->items[i];
 
-		/* What of git's own goes with another change is told by that. */
+		/* The change that it waits with speaks for one of git's own files. */
 		if (f->fates[i] == DIFF_SHOWN && c->with && !c->moved && !c->part &&
 		    folding_is_gits(c))
 			f->fates[i] = DIFF_SILENT;
@@ -130,7 +130,7 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 
 /* --- heaps ---------------------------------------------------------------------------- */
 
-/* Nothing of the user's was there. */
+/* The user had nothing there. */
 static bool folding_is_new(const struct changes *all, const char *path, size_t len)
 {
 	_cleanup_free_ char *dir = strndup(path, len);
@@ -139,7 +139,8 @@ static bool folding_is_new(const struct changes *all, const char *path, size_t l
 	return c && c->kind == CHANGE_ADDED && c->after.type == OBJECT_DIR;
 }
 
-/* Did a file stand there before the session that only the maker of such a folder puts at its top? */
+/* The folder had this file before the session.  Only the tool that makes such a folder puts it at
+ * the top. */
 static bool folding_stood(const struct folding_how *how, const char *path, size_t len,
 			  const char *name)
 {
@@ -155,7 +156,7 @@ static bool folding_stood(const struct folding_how *how, const char *path, size_
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Does the session have it there? */
+/* The session has this file there. */
 static bool folding_comes(const struct folding_how *how, const char *path, size_t len,
 			  const char *name)
 {
@@ -192,12 +193,12 @@ static enum folding_mark folding_look(const struct folding_how *how, const char 
 	return FOLDING_UNMARKED;
 }
 
-/* Folders that were looked at, one for each depth: paths are in order. */
+/* Folders that we looked at, one for each depth: paths are sorted. */
 enum { FOLDING_DEPTH = 32, FOLDING_BUCKETS = 1 << 12 };
 
 struct folding_known {
 	struct {
-		const char *path; /* begins with the folder's */
+		const char *path; /* begins with the folder's path */
 		size_t len;
 		enum folding_mark mark;
 	} at[FOLDING_DEPTH];
@@ -218,7 +219,7 @@ static enum folding_mark folding_mark_of(const struct folding_how *how, struct f
 	return k->at[depth].mark;
 }
 
-/* The outermost folder around a path that is a heap; false: there is none. */
+/* Finds the outermost folder around a path that is a heap; false: there is none. */
 static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 			 const struct change *c, struct heap *ret)
 {
@@ -242,7 +243,7 @@ static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 				     .was = named || ignored || mark == FOLDING_MARKED,
 				     .made = !named && !ignored && mark != FOLDING_MARKED,
 				     .with = waits ? c->with : NULL};
-		/* What waits is told by the thing that it is a part of. */
+		/* If it waits, only the thing that it is a part of is its heap. */
 		if (waits && len != c->whole)
 			continue;
 		if (waits || ret->owned || ignored ||
@@ -268,7 +269,7 @@ static bool heap_has(const struct heap *h, const struct change *c)
 	return strncmp(c->path, h->path, h->len) == 0 && c->path[h->len] == '/';
 }
 
-/* May it be told by a heap that it is in? */
+/* A heap may tell the change. */
 static bool folding_may_heap(const struct folding *f, const struct change *c, size_t i)
 {
 	return f->fates[i] == DIFF_SHOWN && !c->git &&
@@ -276,8 +277,8 @@ static bool folding_may_heap(const struct folding *f, const struct change *c, si
 			: c->group <= CHANGE_FLAGGED && !c->with);
 }
 
-/* Is it told by this one?  What was elsewhere before, or was the user's in what was no heap, is
- * not. */
+/* This heap tells the change.  It does not if the file was elsewhere before, or was the user's in a
+ * folder that was no heap. */
 static bool heap_tells(const struct heap *h, const struct change *c)
 {
 	if (c->from && !(strncmp(c->from, h->path, h->len) == 0 && c->from[h->len] == '/'))
@@ -303,13 +304,13 @@ static void folding_weigh(const struct changes *all, struct folding *f)
 	}
 }
 
-/* Both wait for the same, or for nothing. */
+/* Both wait for the same change, or for nothing. */
 static bool heap_waits_so(const struct heap *h, const char *with)
 {
 	return h->with ? with && str_equal(h->with, with) : !with;
 }
 
-/* The heap that a change is in, one that is known or a new one; NULL: none, or no memory. */
+/* The heap that a change is in, a known one or a new one; NULL: none, or no memory. */
 static struct heap *folding_find_heap(const struct folding_how *how, struct folding_known *k,
 				      const struct change *c, struct folding *f)
 {
@@ -319,7 +320,7 @@ static struct heap *folding_find_heap(const struct folding_how *how, struct fold
 		return NULL;
 	uint32_t *bucket = &k->heaps[fnv_bytes(FNV_START, h.path, h.len) % FOLDING_BUCKETS];
 
-	/* Paths are in order, but "a-b" comes between "a" and "a/b". */
+	/* Paths are sorted, but "a-b" comes between "a" and "a/b". */
 	for (uint32_t n = f->heaps ? *bucket : 0; n > 0; n = f->heaps[n - 1].next)
 		if (f->heaps[n - 1].len == h.len && heap_has(&f->heaps[n - 1], c) &&
 		    heap_waits_so(&f->heaps[n - 1], h.with))
@@ -347,7 +348,7 @@ static void folding_heaps(const struct folding_how *how, struct folding *f)
 	const struct changes *all = how->changes;
 	struct folding_known known = {.at = {{NULL, 0, FOLDING_UNMARKED}}, .heaps = {0}};
 	const struct heap *last = NULL;
-	const char *plain = NULL; /* a path that is in none; the next one is beside it, mostly */
+	const char *plain = NULL; /* a path that is in none; mostly the next one is beside it */
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct change *c = &all->items[i];
@@ -399,12 +400,12 @@ static bool heap_is_called(const struct heap *h, struct span name)
 	return own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
 }
 
-/* All of one name as one. */
+/* All heaps of one name, as one. */
 struct heap_sum {
 	struct heap all;
-	size_t count; /* how many they are */
+	size_t count; /* how many there are */
 	size_t first;
-	uint32_t next; /* in its bucket: counted from 1 */
+	uint32_t next; /* the next in its bucket, counted from 1 */
 };
 
 static void heap_sum_add(struct heap_sum *s, const struct heap *h)
@@ -417,7 +418,7 @@ static void heap_sum_add(struct heap_sum *s, const struct heap *h)
 		s->all.kinds[i] += h->kinds[i];
 }
 
-/* `of`: which one each heap is in.  NULL: there is no memory. */
+/* Sums the heaps by their names; `of`: which sum each heap is in.  NULL: no memory. */
 static struct heap_sum *heap_sums(const struct folding *f, uint32_t *of)
 {
 	struct heap_sum *sums = calloc(f->heap_count + 1, sizeof(*sums));

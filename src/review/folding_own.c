@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the user's in a heap: it has a line of its own. */
+/* Files of the user in a heap: they have lines of their own. */
 #include "folding.h"
 
 #include "fd.h"
@@ -16,7 +16,7 @@ enum { OWN_INDEX_MAX = 64 << 20, OWN_POINTER_MAX = 2 * PATH_MAX };
 
 /* --- what git tracks -------------------------------------------------------------------- */
 
-/* One that is in a heap, by the name that it had before. */
+/* A file in a heap, by its name before. */
 struct own_name {
 	const char *name;
 	size_t change;
@@ -25,9 +25,9 @@ struct own_name {
 struct own {
 	const struct folding_how *how;
 	struct folding *f;
-	struct own_name *names; /* of what was renamed in a heap, in order */
+	struct own_name *names; /* files that were renamed in a heap, sorted */
 	size_t count;
-	char seen[PATH_MAX]; /* the folder that was asked about last */
+	char seen[PATH_MAX]; /* the folder that we asked about last */
 };
 
 static int own_order(const void *a, const void *b)
@@ -42,7 +42,7 @@ static bool own_is_heaped(const struct own *o, size_t i)
 	return o->f->fates[i] == DIFF_HEAP;
 }
 
-/* It is the user's, whatever it is called now. */
+/* Shows a path: it is the user's, whatever its name is now. */
 static void own_show(struct own *o, const char *path)
 {
 	const struct change *c = changes_find(o->how->changes, path);
@@ -56,7 +56,7 @@ static void own_show(struct own *o, const char *path)
 		o->f->fates[was->change] = DIFF_SHOWN;
 }
 
-/* Nobody can say what is tracked: all that the user had counts as that. */
+/* We cannot know what is tracked: shows all that the user had. */
 static void own_show_all(struct own *o, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -70,7 +70,8 @@ static void own_show_all(struct own *o, const char *dir)
 	}
 }
 
-/* The index of the repository of a folder ("" or "dir/"); of a linked one where its file says. */
+/* Opens the index of the repository of a folder ("" or "dir/"); for a linked worktree, where its
+ * file says. */
 static int own_open_index(const struct own *o, const char *dir)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(OWN_POINTER_MAX);
@@ -79,7 +80,7 @@ static int own_open_index(const struct own *o, const char *dir)
 	(void)snprintf(path, sizeof(path), "%s.git/index", dir);
 	int fd = open_file(o->how->view->base, path, O_RDONLY, 0);
 
-	/* A link of the user's leads where git follows it. */
+	/* A link of the user leads where git follows it. */
 	if (fd == -ELOOP) {
 		fd = openat(o->how->view->base, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		return fd < 0 ? -errno : fd;
@@ -122,7 +123,7 @@ static void own_look(struct own *o, const char *dir)
 	git_index_close(&x);
 }
 
-/* Each folder on the way to a path, but those that the last path came by. */
+/* Looks at each folder above a path, except for those above the last path. */
 static void own_look_above(struct own *o, const char *path)
 {
 	char dir[PATH_MAX];
@@ -160,7 +161,7 @@ void folding_keep_tracked(const struct folding_how *how, struct folding *f)
 	for (size_t i = 0; i < how->changes->count; i++) {
 		const struct change *c = &how->changes->items[i];
 
-		/* Where the user had nothing there is no repository of theirs. */
+		/* If the user had nothing there, no repository of theirs is there. */
 		if (f->fates[i] == DIFF_HEAP && (c->before.type != OBJECT_ABSENT || c->from))
 			own_look_above(&o, c->from ? c->from : c->path);
 	}

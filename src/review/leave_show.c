@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alone, because `bawn diff` and `bawn apply` say it in the same words. */
+/* A file of its own, because `bawn diff` and `bawn apply` say it in the same words. */
 #include "leave_show.h"
 
 #include "str.h"

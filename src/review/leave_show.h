@@ -6,8 +6,8 @@
 #include "buf.h"
 #include "changes.h"
 
-/* One line for each reason why something is left out, with how many files it is about, escaped;
- * `away` (may be NULL): those that are not meant. */
+/* Puts one line for each reason why something is left out, with how many files it is about,
+ * escaped; `away` (may be NULL): those that are not meant. */
 void leave_put(struct buf *into, const struct changes *c,
 	       bool (*away)(const void *context, size_t i), const void *context);
 

@@ -11,7 +11,7 @@
 
 #define MOVED_ARENA_MAX ((size_t)1 << 30)
 
-/* Whether there is anything that one could wait for, and anything that could wait. */
+/* There is something held that a change could wait for, and a deletion that could wait. */
 static bool moved_is_asked(const struct changes *c)
 {
 	bool held = false, deleted = false;
@@ -26,21 +26,21 @@ static bool moved_is_asked(const struct changes *c)
 /* --- where things went ----------------------------------------------------------------- */
 
 /*
- * Files that are asked about, in a tree of their names.  The entries are gone through once: a file
- * comes into the tree where it stood when it was written down, and a rename hangs a whole branch
- * elsewhere.  What is there already is joined with it, the smaller into the larger: a rename may
- * have failed, so nothing is forgotten.
+ * The files that we ask about, in a tree of their names.  We go through the entries once: a file
+ * comes into the tree where it was when it was written down, and a rename moves a whole branch.  If
+ * something is there already, we join the two, the smaller into the larger: a rename may have
+ * failed, so we forget nothing.
  */
 struct moved_place {
-	struct moved_place *up, *children, *next, **back; /* back: what points to it */
+	struct moved_place *up, *children, *next, **back; /* back: the pointer that leads to it */
 	const char *name;
-	size_t count;             /* of children */
-	struct moved_place *into; /* it was joined with */
+	size_t count;             /* how many children it has */
+	struct moved_place *into; /* the one that it was joined with */
 };
 
 struct moved_tree {
 	struct arena arena;
-	void *known; /* of tsearch: by folder and name */
+	void *known; /* for tsearch: by folder and name */
 	struct moved_place top;
 };
 
@@ -86,7 +86,7 @@ static void moved_unhang(struct moved_tree *t, struct moved_place *p)
 	p->up->count--;
 }
 
-/* What has this path, made where it is missing; NULL: there is no memory, or none has. */
+/* Finds the place of this path; makes it if `make`.  NULL: no memory, or there is none. */
 static struct moved_place *moved_walk(struct moved_tree *t, const char *path, bool make)
 {
 	struct moved_place *at = &t->top;
@@ -114,7 +114,7 @@ static struct moved_place *moved_walk(struct moved_tree *t, const char *path, bo
 	return at;
 }
 
-/* One that hangs nowhere, and all that is in it, comes to what another one has. */
+/* Joins a place that is in no folder, with all that is in it, with another one. */
 static int moved_join(struct moved_tree *t, struct moved_place *p, struct moved_place *into)
 {
 	struct moved_place *todo = p;
@@ -152,7 +152,7 @@ static int moved_join(struct moved_tree *t, struct moved_place *p, struct moved_
 	return r;
 }
 
-/* `to` outlives the tree. */
+/* Moves what is at `from` to `to`.  `to` must live longer than the tree. */
 static int moved_rename(struct moved_tree *t, const char *from, const char *to)
 {
 	const char *rest = str_after(to, from), *last = strrchr(to, '/');
@@ -161,7 +161,7 @@ static int moved_rename(struct moved_tree *t, const char *from, const char *to)
 	char folder[FIRST_PATH_MAX];
 	size_t len = last ? (size_t)(last - to) : 0;
 
-	/* Nothing goes into itself. */
+	/* Nothing can move into itself. */
 	if (!p || p == &t->top || len >= sizeof(folder))
 		return 0;
 	memcpy(folder, to, len);
@@ -177,7 +177,7 @@ static int moved_rename(struct moved_tree *t, const char *from, const char *to)
 	return there ? moved_join(t, p, there) : moved_hang(t, p, up, name);
 }
 
-/* Where it is now; false: so deep that it has no path. */
+/* Where it is now; false: the path is too long. */
 static bool moved_path(const struct moved_tree *t, struct moved_place *p, char ret[PATH_MAX])
 {
 	size_t at = PATH_MAX - 1;
@@ -205,7 +205,7 @@ static bool moved_path(const struct moved_tree *t, struct moved_place *p, char r
 /* A deletion of a file that the session found. */
 struct moved_file {
 	struct change *change;
-	size_t since; /* the entry that says what stood there */
+	size_t since; /* the entry that says what was there */
 	struct moved_place *place;
 };
 
@@ -242,7 +242,7 @@ static int moved_ask(const struct first *first, struct changes *c, struct moved_
 	return 0;
 }
 
-/* Each file goes where the session moved it since what stood there was written down. */
+/* Each file goes where the session moved it, since what was there was written down. */
 static int moved_follow(const struct first *first, struct moved_tree *t, struct moved_files *files)
 {
 	size_t n = 0;
@@ -251,7 +251,7 @@ static int moved_follow(const struct first *first, struct moved_tree *t, struct 
 	for (size_t i = 0; r == 0 && i < first->count; i++) {
 		struct first_entry e;
 
-		/* Most entries have no text, and are not taken apart. */
+		/* Most entries have no text, and need no reading. */
 		if (n > 0 && *first->texts[i]) {
 			first_at(first, i, &e);
 			if (e.kind == FIRST_MOVED && !(e.flags & FIRST_EXCHANGED))
@@ -286,7 +286,7 @@ static int moved_hold_one(const struct moved_tree *t, struct changes *c, const s
 	return 0;
 }
 
-/* The places are the arena's. */
+/* For tdestroy: frees nothing, because the places are in the arena. */
 static void moved_keep(void *place)
 {
 	(void)place;

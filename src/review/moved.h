@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the session moved to a name that is held, and wrote to there: to the list of changes that is
- * a deletion and something new.  The deletion waits with what is held, else the only copy of a file
- * could go while the new one stays away.
+ * Files that the session moved to a name that is held, and wrote to there.  In the list of changes
+ * that is a deletion and a new file.  The deletion must wait with the held one, else the only copy
+ * of a file could go while the new one does not land.
  */
 #ifndef BAWN_MOVED_H
 #define BAWN_MOVED_H
 
 #include "changes.h"
 
-/* `session` is the session's folder.  After the list was judged by the rules. */
+/* Call it after the rules judged the list.  `session` is the session's folder. */
 int moved_hold(int session, struct changes *c, struct error *e);
 
 #endif

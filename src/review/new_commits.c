@@ -15,12 +15,12 @@ enum {
 	NEW_COMMITS_MS = 3000,
 	NEW_COMMITS_TIPS_MAX = 1000,
 	NEW_COMMITS_TEXT_MAX = 1 << 20,
-	NEW_COMMITS_WORDS = 200, /* bytes of a subject or a name */
+	NEW_COMMITS_WORDS = 200, /* most bytes of a subject or a name */
 	NEW_COMMITS_ARENA = 4 << 20,
 	NEW_COMMITS_SHORT = 7,
 };
 
-/* One repository while it is looked at. */
+/* One repository while we look at it. */
 struct commits_repo {
 	const char *gitdir;
 	struct git_refs before, after;
@@ -105,12 +105,12 @@ static int commits_add(struct commits_repo *r, const struct git_name *tip)
 		commits_read_words(r, &news.items[i].name, &one);
 		r->into->items[r->into->count++] = one;
 	}
-	/* Another ref may have the same. */
+	/* Another ref may have the same commits. */
 	code = git_walk_know(&r->walk, tip);
 	return code == -ENOMEM ? code : 0;
 }
 
-/* What a branch had of the user's, and the session's does not lead to. */
+/* Notes commits of the user that a branch had, and that the session's branch does not reach. */
 static int commits_lose(struct commits_repo *r, const char *name, size_t change,
 			const struct git_name *tip)
 {
@@ -161,7 +161,7 @@ static bool commits_is_about(const char *name)
 	return str_after(name, "refs/heads/") || str_after(name, "refs/tags/");
 }
 
-/* Of a session with a branch of its own: what is on no branch. */
+/* For a session with a branch of its own: this log has commits that are on no branch. */
 static bool commits_is_stray_log(const struct change *c)
 {
 	return str_equal(c->path, ".git/logs/HEAD");
@@ -213,7 +213,7 @@ static int commits_add_moved(struct commits_repo *r, const char *name, size_t ch
 	return code < 0 ? code : commits_lose(r, name, change, tip);
 }
 
-/* Each ref of this repository that changed, from change i on. */
+/* Adds each changed ref of this repository, from change i on. */
 static int commits_of(struct commits_repo *r, const struct changes *c, size_t i,
 		      bool (*meant)(const void *context, size_t i), const void *context)
 {
@@ -239,7 +239,8 @@ static int commits_of(struct commits_repo *r, const struct changes *c, size_t i,
 	return code;
 }
 
-/* The repository whose ref, or HEAD, a change is; false: it is none, or was looked at. */
+/* Finds the repository of a change to a ref or HEAD; false: it is no such change, or we looked at
+ * it already. */
 static bool commits_is_next(struct new_commits *n, const struct change *c, const char **seen,
 			    size_t *seen_count, const char **ret)
 {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The one pager of this process: standard output is one, too. */
+/* The one pager of this process, as there is one standard output. */
 static struct {
 	pid_t pid; /* 0: there is none */
 	struct text text;
@@ -22,7 +22,7 @@ static struct {
 
 /* --- which folders count ------------------------------------------------------------------ */
 
-/* How long the folder is that both paths are in. */
+/* Length of the innermost folder that both paths are in. */
 static size_t pager_common(const char *a, const char *b)
 {
 	size_t common = 0;
@@ -37,8 +37,8 @@ static size_t pager_common(const char *a, const char *b)
 	}
 }
 
-/* The workspace is `here` or a folder above it, and nobody has looked yet which.  A home is none, nor is
- * a place of the system. */
+/* An agent may have written to the folder.  The workspace is `here` or a folder above it; we have
+ * not looked which yet.  A home is no workspace, nor is a place of the system. */
 static bool pager_may_be_agents(const char *folder, const char *here, const char *home)
 {
 	size_t common = pager_common(folder, here);
@@ -46,7 +46,7 @@ static bool pager_may_be_agents(const char *folder, const char *here, const char
 
 	if (common == 0)
 		return false;
-	/* It is the place where we stand, or in it. */
+	/* It is the folder where we are, or in it. */
 	if (common == strlen(here))
 		return true;
 	if (own > 1 && strncmp(here, home, own) == 0 && (here[own] == '/' || !here[own]))
@@ -100,7 +100,7 @@ static bool pager_has(const char *path, const char *name)
 	return false;
 }
 
-/* The command, for a shell; NULL: there is none, or none is wanted. */
+/* The command, for a shell; NULL: there is none, or the user wants none. */
 static const char *pager_command(const char *path)
 {
 	const char *own = getenv("PAGER"), *term = getenv("TERM");
@@ -131,7 +131,7 @@ static bool pager_is_wanted(const struct invocation *i)
 	       isatty(STDOUT_FILENO) == 1;
 }
 
-/* The option's folder, or where we stand. */
+/* The folder of the option, or the one where we are. */
 bool pager_here(const struct invocation *i, char ret[PATH_MAX])
 {
 	const char *named = invocation_value(i, OPTION_WORKSPACE);
@@ -165,7 +165,7 @@ void pager_begin(const struct invocation *i)
 	if (pid > 0 && dup2(ends[1], STDOUT_FILENO) >= 0) {
 		pager_own.pid = pid;
 		pager_own.text = text;
-		/* Who leaves the pager early is not told so; and a key for the pager is not for us. */
+		/* Leaving the pager early is no error; and a key for the pager is not for us. */
 		(void)signal(SIGPIPE, SIG_IGN);
 		(void)signal(SIGINT, SIG_IGN);
 	}

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What was said about more than the thing at hand. */
+/* What the person said about the rest. */
 enum patch_rest { PATCH_ASK, PATCH_ALL, PATCH_NONE };
 
 struct patch {
@@ -71,7 +71,7 @@ int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 					.lands = true,
 					.context = c};
 	_cleanup_free_ int *instead = calloc(c->count + 1, sizeof(*instead));
-	/* Both lists stay the choices'. */
+	/* The choices keep both lists. */
 	struct diff d = {.view = c->view,
 			 .changes = c->changes,
 			 .instead_at = instead,
@@ -92,7 +92,7 @@ int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 	return r < 0 ? r : seen_keep(c->review, &c->view, &c->changes, patch_lands, c, e);
 }
 
-/* Its name, and why it is pointed out. */
+/* Puts its name, and why it is flagged. */
 static void patch_put_name(const struct patch *p, const struct choice *x)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
@@ -103,7 +103,7 @@ static void patch_put_name(const struct patch *p, const struct choice *x)
 	text_write(&p->prompt->text, &line);
 }
 
-/* A thing that has no hunks, as a whole. */
+/* Asks about a change without hunks, as a whole. */
 static void patch_ask_whole(struct patch *p, struct choice *x)
 {
 	static const char help[] = "y  take it\nn  leave it\nv  show it first\n"
@@ -142,7 +142,7 @@ static void patch_show_hunk(const struct patch *p, const struct content *content
 		      (void *)(uintptr_t)&p->prompt->text);
 }
 
-/* The hunk of a single region, out of one of several. */
+/* The hunk of a single region, taken from one with several. */
 static struct hunk patch_narrow(const struct content *content, const struct hunk *h, size_t region)
 {
 	const struct linediff_region *r = &content->diff.items[region];
@@ -157,7 +157,7 @@ static struct hunk patch_narrow(const struct content *content, const struct hunk
 	return one;
 }
 
-/* Asks about a hunk; marks its regions.  Returns what was said about the rest. */
+/* Asks about a hunk; marks its regions.  Returns what the person said about the rest. */
 static enum patch_rest patch_ask_hunk(struct patch *p, const struct content *content,
 				      const struct hunk *h, bool *chosen)
 {
@@ -187,7 +187,9 @@ static enum patch_rest patch_ask_hunk(struct patch *p, const struct content *con
 	return key == 'a' ? PATCH_ALL : key == 'd' || key == 'q' ? PATCH_NONE : PATCH_ASK;
 }
 
-/* What was chosen of a file: all of it, nothing, or what stands there with those regions. */
+/*
+ * Takes what was chosen of a file: all of it, nothing, or the workspace's file with those regions.
+ */
 static int patch_take(struct choice *x, const struct content *content, const bool *chosen)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(2ul * CONTENT_TEXT_MAX);
@@ -243,7 +245,7 @@ static int patch_ask(struct patch *p, struct choice *x)
 		return r;
 	if (patch_has_hunks(x, &content))
 		return patch_ask_hunks(p, x, &content);
-	/* Who released it has said so. */
+	/* The person who released it has said yes already. */
 	if (!x->released)
 		patch_ask_whole(p, x);
 	return 0;
@@ -259,7 +261,7 @@ int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e
 		bool follows =
 			x->change->kind == CHANGE_ADDED && x->change->after.type == OBJECT_DIR;
 
-		/* And git's objects with what names them. */
+		/* git's objects come with the files that name them. */
 		if (x->state == CHOICE_LANDS && choice_is_git_object(x->change->path)) {
 			patch_leave(x);
 			continue;
@@ -288,7 +290,8 @@ static bool patch_is_of(const struct choice *x, const char *rule)
 	       str_equal(x->change->rule, rule);
 }
 
-/* Some rules have one line for a folder: how long its path is; 0: the change alone is told. */
+/* Some rules have one line for a folder: the length of its path; 0: the line is about this change
+ * alone. */
 static size_t patch_folder(const struct change *c)
 {
 	const char *at =
@@ -301,7 +304,7 @@ static size_t patch_folder(const struct change *c)
 	return c->ignored ? c->ignored : strcspn(c->path, "/");
 }
 
-/* The change, and all that its line tells of. */
+/* Leaves the change, and all that its line is about. */
 static void patch_leave_told(struct choices *c, struct choice *lead)
 {
 	size_t len = patch_folder(lead->change);
@@ -323,7 +326,7 @@ static void patch_leave_rule(struct choices *c, const char *rule)
 			patch_leave_told(c, &c->items[i]);
 }
 
-/* Asks about all that one rule flagged; false: the person has had enough. */
+/* Asks about all that one rule flagged; false: the person wants to stop. */
 static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char *rule)
 {
 	static const char help[] = "y  take them\nn  leave them\nv  show them first\n"
@@ -365,7 +368,7 @@ void patch_choose_rules(const struct prompt *p, struct choices *c)
 		const struct choice *x = &c->items[i];
 		bool first = x->change->rule && patch_is_of(x, x->change->rule);
 
-		/* One that an earlier change of the list has was asked about there. */
+		/* If an earlier change has the rule, we asked about it there. */
 		for (size_t n = 0; first && n < i; n++)
 			first = !(c->items[n].change->group == CHANGE_FLAGGED &&
 				  c->items[n].change->rule &&

@@ -16,9 +16,9 @@
 enum { CONVERT_FILE_MAX = 1 << 20, CONVERT_WORD_MAX = 512 };
 
 enum convert {
-	CONVERT_TEXT = 1 << 0, /* "text", "eol": lines are LF inside of git */
-	CONVERT_AUTO = 1 << 1, /* the same where git takes it for a text */
-	CONVERT_CRLF = 1 << 2, /* and CR LF outside */
+	CONVERT_TEXT = 1 << 0, /* "text", "eol": lines end in LF inside git */
+	CONVERT_AUTO = 1 << 1, /* the same if git takes it for text */
+	CONVERT_CRLF = 1 << 2, /* and in CR LF outside */
 	CONVERT_IDENT = 1 << 3,
 	CONVERT_ENCODING = 1 << 4,
 	CONVERT_FILTER = 1 << 5,
@@ -53,7 +53,7 @@ static unsigned int convert_word(const char *word)
 	return str_after(word, "filter=") ? CONVERT_FILTER : 0;
 }
 
-/* With "**" the pattern is taken for one that means more than it does. */
+/* The pattern matches the path.  With "**" it may match more than git would. */
 static bool convert_matches(const char *pattern, const char *path)
 {
 	char wide[CONVERT_WORD_MAX];
@@ -81,7 +81,7 @@ static bool convert_matches(const char *pattern, const char *path)
 	return fnmatch(wide, path, 0) == 0;
 }
 
-/* The next word of a line; false: it has no more.  One that is too long is cut. */
+/* Takes the next word of a line; false: there are no more.  A word that is too long is cut. */
 static bool convert_next(struct span *line, char word[CONVERT_WORD_MAX])
 {
 	size_t len = 0;
@@ -100,7 +100,7 @@ static bool convert_next(struct span *line, char word[CONVERT_WORD_MAX])
 	return len > 0;
 }
 
-/* What one file of attributes says of a path below its folder.  A macro is taken to be on every line
+/* What one file of attributes says about a path below its folder.  We assume a macro on every line
  * that is about the path. */
 static unsigned int convert_file(struct span text, const char *path)
 {
@@ -132,13 +132,15 @@ static unsigned int convert_open(int fd, const char *path)
 	_cleanup_fd_ int file = fd;
 	_cleanup_buf_ struct buf text = BUF_INIT(CONVERT_FILE_MAX);
 
-	/* What cannot be read says everything; git reads no link there. */
+	/* A file that cannot be read may say everything; git reads no link there. */
 	if (file < 0)
 		return 0;
 	return fd_read_all(file, &text) < 0 ? ~0U : convert_file(buf_span(&text), path);
 }
 
-/* A path in the workspace, as the folder has it and as the session does. */
+/*
+ * Asks a file of attributes in the workspace, as the user's folder has it and as the session does.
+ */
 static unsigned int convert_at(const struct diff *d, const char *attributes, const char *path)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -226,11 +228,12 @@ static struct convert_ends convert_ends(const struct span *s)
 	return ends;
 }
 
-/* How it stands in the patch. */
+/* How the file is in the patch. */
 struct convert_form {
-	bool gone; /* the file goes, and git reads it only: its lines stand in the patch whole, and git
-		      * leaves their ends as they are */
-	bool binary; /* git compares the whole of what it has read with a digest */
+	/* The file goes, and git only reads it: the patch has all its lines, and git leaves their
+	 * ends as they are. */
+	bool gone;
+	bool binary; /* git compares all that it has read with a digest */
 };
 
 static const char *convert_side(unsigned int is, const struct span *s,
@@ -244,7 +247,7 @@ static const char *convert_side(unsigned int is, const struct span *s,
 		return "git's attributes give it another encoding";
 	if (is & CONVERT_IDENT && s->len > 0 && memmem(s->ptr, s->len, "$Id", 3))
 		return "git's attribute ident rewrites its $Id$";
-	/* git takes what has a NUL for no text, unless it is told that it is one. */
+	/* git takes a file with a NUL for no text, unless the attributes say that it is text. */
 	if (!(is & CONVERT_TEXT) && (!(is & CONVERT_AUTO) || ends.nul))
 		return NULL;
 	if ((form->binary && ends.crlf) ||

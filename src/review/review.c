@@ -21,14 +21,14 @@
 
 enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
 
-/* The sessions from which one is chosen. */
+/* The sessions among which we choose. */
 struct review_choice {
 	const struct review *review;
 	struct layers_session newest;
 	struct layers_session stray;  /* the newest that worked on another folder of this path */
-	struct layers_session idle;   /* the newest that has nothing, and does not run */
-	struct layers_session quiet;  /* the newest that has nothing, and runs */
-	struct layers_session landed; /* the newest whose writes have landed */
+	struct layers_session idle;   /* the newest without changes that does not run */
+	struct layers_session quiet;  /* the newest without changes that runs */
+	struct layers_session landed; /* the newest direct one: its writes have landed */
 	size_t count;
 	struct { /* the newest of them, newest first */
 		char name[LAYERS_NAME_MAX + 1];
@@ -54,7 +54,7 @@ static int review_consider(void *context, const struct layers_session *s)
 {
 	struct review_choice *c = context;
 
-	/* Nothing of a direct session waits: it is meant by its name, or when there is no other. */
+	/* Nothing of a direct session waits: we take it if it is named, or if there is no other. */
 	if (s->mode == LAYERS_DIRECT) {
 		if (c->landed.name[0] == '\0' || s->began > c->landed.began)
 			c->landed = *s;
@@ -68,7 +68,7 @@ static int review_consider(void *context, const struct layers_session *s)
 			*of = *s;
 		return 0;
 	}
-	/* It is meant by its name, or when there is no other. */
+	/* We take it if it is named, or if there is no other. */
 	if (!layers_session_is_of(s, c->review->tree)) {
 		if (c->stray.name[0] == '\0' || s->began > c->stray.began)
 			c->stray = *s;
@@ -88,7 +88,7 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	size_t at = 0;
 
 	int code = layers_each_session(&r->layers, review_consider, &choice, e);
-	/* One that cannot be read is said, and stops no other. */
+	/* We report a session that cannot be read, and go on with the others. */
 	if (code == -EBADMSG) {
 		verb_complain(e);
 		*e = ERROR_INIT;
@@ -137,7 +137,7 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	return code;
 }
 
-/* Whether there is something in a workspace that a verb could be about. */
+/* Whether a workspace has something that a verb could be about. */
 struct review_has {
 	const struct layers *layers;
 	const char *name; /* --session, or NULL */
@@ -178,9 +178,9 @@ static bool review_has_any(const struct invocation *i, enum review_want want,
 }
 
 /*
- * In a folder of a repository the person may have had sessions of the folder alone, by
- * --workspace; and of the repository, where that is not the workspace by itself.  Where only the
- * other one has something, that is meant; where both have, it is said.
+ * In a folder of a repository the person may have had sessions of the folder alone, by --workspace;
+ * and sessions of the repository, if that is not the workspace by itself.  If only the other one
+ * has something, takes that; if both have, says so.
  */
 static int review_find_other(const struct invocation *i, enum review_want want, int state,
 			     struct review *r, struct error *e)
@@ -214,8 +214,8 @@ static int review_find_other(const struct invocation *i, enum review_want want, 
 	return 0;
 }
 
-/* The workspace is the folder that was asked for, as `bawn run` would have it, or the nearest one
- * above this with layers. */
+/* Finds the workspace: the folder that was asked for, as `bawn run` would take it, or the nearest
+ * folder above with layers. */
 static int review_find(const struct invocation *i, enum review_want want, struct review *r,
 		       struct error *e)
 {
@@ -242,7 +242,7 @@ static int review_find(const struct invocation *i, enum review_want want, struct
 	return code;
 }
 
-/* Somebody was killed, or power was lost, while something landed. */
+/* Settles a landing during which a process was killed or the power failed. */
 static int review_recover(const struct review *r, struct error *e)
 {
 	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
@@ -254,8 +254,11 @@ static int review_recover(const struct review *r, struct error *e)
 	return code;
 }
 
-/* A session of that name worked elsewhere: says where, and what can be done.  0: it is to be let go,
- * and its folder is gone. */
+/*
+ * A session of that name worked elsewhere: says where, and what can be done.  0: the review is of
+ * that session, because its folder is gone and the verb wants it all the same, or because it was
+ * this folder.
+ */
 static int review_elsewhere(const struct invocation *i, enum review_want want, struct review *r,
 			    int code, struct error *e)
 {
@@ -273,7 +276,7 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 		layers_close(&found);
 		return code;
 	}
-	/* It was this folder, which has layers of its own by this path: both are its. */
+	/* It was this folder, which has its own layers by this path, too: both belong to it. */
 	if (r->tree >= 0 && layers_session_is_of(&r->session, r->tree)) {
 		memcpy(found.was, found.workspace, sizeof(found.was));
 		memcpy(found.workspace, r->layers.workspace, sizeof(found.workspace));
@@ -296,15 +299,15 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 			 gone ? ", which is gone" : ", which is not this folder");
 	if (gone)
 		error_next(e,
-			   "If it was moved, say this there, or move it back. 'bawn discard "
+			   "If it was moved, run this there, or move it back. 'bawn discard "
 			   "--session %s' forgets its changes.",
 			   name);
 	else
-		error_next(e, "Say this there, or with --workspace %s.", found.workspace);
+		error_next(e, "Run this there, or with --workspace %s.", found.workspace);
 	return code;
 }
 
-/* The workspace's layers and its folder. */
+/* Opens the workspace's layers and its folder. */
 static int review_open_folder(const struct invocation *i, enum review_want want, struct review *ret,
 			      struct error *e)
 {
@@ -401,7 +404,7 @@ void review_note_gone(const struct review *r, const char *path)
 		return;
 	if (!slash)
 		folder[n - 1] = '\0';
-	/* It went with the folder, or something else stands there. */
+	/* The file went with the folder, or something else is there. */
 	_cleanup_fd_ int there = open_no_links(folder, O_PATH | O_DIRECTORY);
 
 	if (there < 0 || folder_note_add(r->host.state_dir, folder, FOLDER_OWN, &e) == 0)
@@ -430,7 +433,7 @@ const char *review_folder(const struct review *r, struct buf *into)
 
 /* --- what was named -------------------------------------------------------------------- */
 
-/* Where the person stands, below the workspace. */
+/* The folder where the person is, below the workspace. */
 static const char *picks_here(const struct review *r)
 {
 	const char *cwd = r->host.cwd;
@@ -486,7 +489,7 @@ static const char *holds_variable(const struct host *h, const char *name)
 	return NULL;
 }
 
-/* Where git looks for the settings that count everywhere. */
+/* Reads the files in which git looks for settings that count everywhere. */
 static int holds_user(const struct review *r, struct hold_rules *rules, struct error *e)
 {
 	const char *machine = holds_variable(&r->host, "GIT_CONFIG_SYSTEM");
@@ -510,7 +513,7 @@ int review_holds(const struct review *r, struct hold_rules **ret, struct error *
 {
 	_cleanup_prepared_ struct prepared made = PREPARED_INIT;
 	struct invocation_value value = {.id = OPTION_WORKSPACE, .value = r->layers.workspace};
-	/* The workspace may lie above the folder that this was called in. */
+	/* The workspace may be above the folder in which this was called. */
 	const struct invocation about = {.values = &value, .value_count = 1};
 	int code = prepare_rules(&about, &made, e);
 
@@ -551,7 +554,7 @@ void review_sweep(const struct layers *l)
 
 	if (pid != 0)
 		return;
-	/* Neither the terminal nor a pipe of whoever started us is kept open by it, nor a lock. */
+	/* It must not keep the terminal, a pipe of our caller, or a lock open. */
 	(void)setsid();
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 

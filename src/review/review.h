@@ -13,7 +13,7 @@
 #include "session_talk.h"
 #include "verbs.h"
 
-/* A workspace with its layers, and the session that is meant. */
+/* A workspace with its layers, and the session that a verb is about. */
 struct review {
 	struct arena arena;
 	struct host host;
@@ -22,74 +22,76 @@ struct review {
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
 	bool runs;
-	bool silent; /* says nothing of what it finds */
-	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */
+	bool silent; /* do not report what is found */
+	bool gone;   /* for REVIEW_STRAY: the folder that the session worked on is gone; no tree */
 };
 
 #define REVIEW_INIT ((struct review){.layers = LAYERS_INIT, .tree = -1})
 
 /* Which session a verb is about. */
 enum review_want {
-	REVIEW_NOTHING, /* the workspace alone */
-	REVIEW_SESSION, /* --session, or the only one with changes, or the newest that is stopped */
-	REVIEW_STRAY,   /* as SESSION, be it of another folder that had this path, or of one that is
-			 * gone */
+	REVIEW_NOTHING, /* only the workspace */
+	REVIEW_SESSION, /* --session, or the only one with changes, or the newest that has ended */
+	/*
+	 * As SESSION, also one of another folder that had this path, or of a folder that is gone.
+	 */
+	REVIEW_STRAY,
 };
 
-/* Finds workspace (--workspace or the current folder), layers and session.  An interrupted landing
- * is rolled back or finished first, and said. */
+/* Finds workspace (--workspace or the current folder), layers and session.  It first rolls back or
+ * finishes an interrupted landing, and says so. */
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
 		struct error *e);
-/* The same without a session, and nothing more: no landing is finished and nothing is said. */
+/* The same without a session, and only that: it finishes no landing and says nothing. */
 int review_look(const struct invocation *i, struct review *ret, struct error *e);
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
 
-/* What the session changed, with what is held of it. */
+/* Reads what the session changed, judged by the rules. */
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
 		   struct changes *ret_changes, struct error *e);
 
 /*
- * Something that stood at a path below the workspace is gone.  A folder with a .git or a .bawn.yaml is
- * a workspace by itself; where a session takes that away it stays one (src/host/folder_notes.h), so
- * that the next session there does not have the repository around.  What cannot be written down is
- * no reason to say that nothing landed: it is said.
+ * Something at a path below the workspace is gone.  A folder with a .git or a .bawn.yaml is a
+ * workspace by itself.  If a session takes that file away, the folder stays one
+ * (src/host/folder_notes.h), so that the next session there does not get the repository around it.
+ * If that cannot be written, the changes have landed all the same: it says so on the screen.
  */
 void review_note_gone(const struct review *r, const char *path);
 
-/* The path itself; of one that is longer than any call takes its two ends, put into `into`. */
+/* The path itself; if it is longer than any call takes, its two ends, in `into`. */
 enum { REVIEW_PATH_END = 120, REVIEW_PATH_SHOWN = 2 * REVIEW_PATH_END + 40 };
 const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN]);
 
-/* The workspace in one line of text, whatever its name has in it. */
+/* The workspace in one line of text, whatever letters its name has. */
 const char *review_folder(const struct review *r, struct buf *into);
 
 /*
- * The list of holds as the user's policy, the workspace's own and the administrator's have it now:
- * not as it was when the session began, so that a rule that was tightened meanwhile counts.  See
- * hold_rules_free.
+ * Reads the list of holds, as the policies of the user, the workspace and the administrator have it
+ * now, not as it was when the session began.  So a rule that was made stricter meanwhile counts.
+ * Free it with hold_rules_free.
  */
 struct hold_rules;
 int review_holds(const struct review *r, struct hold_rules **ret, struct error *e);
 
-/* The paths that a person named on the command line of a verb. */
+/* The paths that a person named on the command line. */
 struct picks {
 	struct pathspec *specs;
 	size_t count;
 };
 
-/* `words` are the verb's arguments, or some of them; what is made is the review's. */
+/* `words` are the verb's arguments, or some of them.  The review owns what is made. */
 int picks_read(struct review *r, char *const *words, size_t count, struct picks *ret,
 	       struct error *e);
 
-/* All is picked when nothing was named. */
+/* If nothing was named, all is picked. */
 bool picks_has(const struct picks *p, const char *path);
 
-/* Whether a change is meant: by its path or by the one that it came from. */
+/* The change is picked, by its path or by the one that it came from. */
 bool picks_has_change(const struct picks *p, const struct change *c);
 
-/* What was set aside (layers_retire) is removed by a process of its own, so that nobody waits for
- * it.  When that is killed, whoever ends a session next goes on with it. */
+/* Removes what was set aside (layers_retire) in another process, so that nobody waits for it.  If
+ * that is killed, the end of the next session goes on with it. */
 void review_sweep(const struct layers *l);
 
 int review_diff(const struct invocation *i);

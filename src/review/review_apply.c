@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn apply`: what a session changed comes to the workspace, all of it or nothing.
+ * `bawn apply`: what a session changed goes to the workspace, all of it or nothing.
  *
  *	1  nothing of the session runs: it has ended, or it is paused until we are done
- *	2  its changes are read and hashed, judged by the list of holds, and compared with what
- *	   stands in the workspace and what the session departed from (choice.h)
- *	3  they are shown; what is in conflict must be decided, what is held released by name
- *	   what lands then, with what stays, is judged once more (choice_judge.c)
+ *	2  we read and hash its changes, judge them by the list of holds, and compare them with what
+ *	   is in the workspace and what the session started from (choice.h)
+ *	3  we show them; the user must decide conflicts, and release held changes by name;
+ *	   then we judge once more what lands together with what stays (choice_judge.c)
  *	4  the user says yes, at the terminal or by --yes
- *	5  the decision goes to the record and to its disk (decision.h)
- *	6  everything is hashed again as it lands (land.h): what is not what was shown ends it
- *	7  what the session departs from is now what landed (basis.h); a session that has nothing
- *	   left, and has ended, is removed.  What was replaced is kept for `bawn undo`
+ *	5  the decision goes to the record, and to the disk (decision.h)
+ *	6  everything is hashed again while it lands (land.h): if it is not what was shown, it ends
+ *	7  the session now starts from what landed (basis.h); a session that has nothing left, and
+ *	   has ended, is removed.  What was replaced is kept for `bawn undo`
  */
 #include "choice_show.h"
 #include "decision.h"
@@ -35,10 +35,10 @@ struct apply {
 	struct choices choices;
 	struct choice_steps steps;
 	struct decision decision;
-	struct prompt prompt; /* tty -1: nobody is asked */
+	struct prompt prompt; /* tty -1: we ask nobody */
 	struct text out;
-	struct buf sum;  /* what lands, in words: afterwards nobody can tell any more */
-	uint64_t number; /* of the landing */
+	struct buf sum;  /* what lands, in words, made before the landing */
+	uint64_t number; /* number of the landing */
 	bool json, dry, applied;
 	bool over; /* nothing of the session is left */
 };
@@ -98,7 +98,7 @@ static bool apply_is_passed(const char *const *passed, size_t count, const struc
 	return false;
 }
 
-/* One held change; the key that was pressed. */
+/* Asks about one held change; returns the key. */
 static char apply_ask_one(struct apply *a, struct choice *x)
 {
 	static const char help[] = "y  let it land\nn  leave it out\nv  show it first\n"
@@ -121,14 +121,14 @@ static char apply_ask_one(struct apply *a, struct choice *x)
 	return key;
 }
 
-/* Held for itself, by this rule; a ref is asked about by itself. */
+/* It is held for itself, by this rule; we ask about each ref by itself. */
 static bool apply_is_held_by(const struct choice *x, const char *rule)
 {
 	return x->state == CHOICE_HELD && !x->change->with && x->change->brings_count == 0 &&
 	       x->change->rule && str_equal(x->change->rule, rule);
 }
 
-/* The others that a rule holds: their names, and once more yes or no. */
+/* Shows the others that a rule holds, and asks once for all. */
 static void apply_release_rule(struct apply *a, const char *rule)
 {
 	static const char help[] = "y  let them land\nn  ask about each";
@@ -156,8 +156,8 @@ static void apply_release_rule(struct apply *a, const char *rule)
 			choices_release_at(&a->choices, &a->choices.items[i]);
 }
 
-/* Held changes, one by one, and then the refs that bring more than was released; "r" leaves the
- * rest of the same rule, "q" all the rest.  Says whether one was released. */
+/* Asks about held changes one by one, and then about the refs that bring more than was released;
+ * "r" leaves the rest of the same rule, "q" all the rest.  True: one was released. */
 static bool apply_ask_held(struct apply *a)
 {
 	const char *passed[APPLY_RULES_MAX];
@@ -189,7 +189,7 @@ static bool apply_ask_held(struct apply *a)
 
 /* --- asking ---------------------------------------------------------------------------- */
 
-/* What was chosen is final for now. */
+/* Settles what was chosen so far. */
 static int apply_settle(struct apply *a, struct error *e)
 {
 	int r = choices_settle_judged(&a->choices, e);
@@ -200,7 +200,7 @@ static int apply_settle(struct apply *a, struct error *e)
 	return r < 0 ? r : choices_count_lines(&a->choices, e);
 }
 
-/* 1: go on; 0: the user said no. */
+/* 1: go on; 0: the user said no; or -errno. */
 static int apply_confirm(struct apply *a, struct error *e)
 {
 	static const char help[] = "y  apply them\nn  change nothing\nd  show the difference\n"
@@ -263,7 +263,7 @@ static int apply_record_choice(struct apply *a, const struct choice *x)
 		return r;
 	p.kind = NOTE_APPLY;
 	p.op = change_kind_words[c->kind];
-	/* Of a rename: from where, to where. */
+	/* For a rename: from where, and to where. */
 	if (c->kind == CHANGE_RENAMED) {
 		p.path = c->from;
 		p.to = c->path;
@@ -271,7 +271,7 @@ static int apply_record_choice(struct apply *a, const struct choice *x)
 	return decision_path(&a->decision, &p);
 }
 
-/* Before anything is changed: who decided what, with digests, on the disk. */
+/* Before anything changes: writes to the disk who decided what, with digests. */
 static int apply_record(struct apply *a, struct error *e)
 {
 	struct note n;
@@ -310,7 +310,7 @@ static int apply_note_end(struct apply *a, int code, const struct error *why)
 	return decision_note(&a->decision, &n);
 }
 
-/* The landing's last word: the record must be on the disk. */
+/* For the last question of the landing: the record must be on the disk. */
 struct apply_landing {
 	struct apply *a;
 	struct error e;
@@ -353,7 +353,7 @@ static int apply_land(struct apply *a, struct error *e)
 	if (journal < 0)
 		return error_sys(e, journal, "cannot open the journal in %s",
 				 a->review.layers.path);
-	/* With --anyway that may be a folder which no session has written yet. */
+	/* With --anyway this may be a folder that no session has written yet. */
 	int r = folder_note_written(
 		a->review.host.state_dir, a->review.layers.workspace,
 		host_has_repository(&a->review.host, a->review.layers.workspace, &a->review.arena),
@@ -374,7 +374,8 @@ static int apply_land(struct apply *a, struct error *e)
 	return r;
 }
 
-/* What landed is no longer the session's; -errno is no reason to say that nothing landed. */
+/* What landed does not belong to the session any more.  If this fails, the changes have landed all
+ * the same. */
 static int apply_finish(struct apply *a, struct error *e)
 {
 	a->over = !a->still.live && !choices_leave_something(&a->choices);
@@ -412,7 +413,7 @@ static int apply_do(struct apply *a, struct error *e)
 
 /* --- the verb -------------------------------------------------------------------------- */
 
-/* A branch of the session's that lands beside the user's, and whether it may be merged. */
+/* Puts a branch of the session that lands beside the user's, and whether it may be merged. */
 static void apply_put_beside(struct json *j, const struct apply *a, const struct choice_beside *b)
 {
 	if (!b->branch || !choice_beside_lands(&a->choices, b))
@@ -467,7 +468,7 @@ static void apply_say_conflicts(const struct apply *a)
 		    merges ? "\n" : "");
 }
 
-/* Which branch the session's commits are on, and what to do with them. */
+/* Says which branch the session's commits are on, and what to do with them. */
 static void apply_say_beside(const struct apply *a, const struct choice_beside *b)
 {
 	_cleanup_buf_ struct buf in = BUF_INIT(4 * PATH_MAX + 8);
@@ -475,7 +476,7 @@ static void apply_say_beside(const struct apply *a, const struct choice_beside *
 	size_t len = rest ? (size_t)(rest - b->path) - 1 : 0;
 	bool top = len == strlen(".git"), takes_back = a->choices.items[b->of].change->takes_back;
 
-	/* That of a submodule, or of another folder. */
+	/* It is that of a submodule, or of another folder. */
 	if (!top) {
 		buf_put_str(&in, "In ");
 		text_escape(&in, (struct span){(const uint8_t *)b->path, len});
@@ -528,8 +529,8 @@ static void apply_say_done(const struct apply *a)
 			    stranded, stranded == 1 ? "s" : "");
 }
 
-/* A session that has ended, and of which nothing is left, is removed: what it changed it changed
- * back, or it has landed. */
+/* Removes a session that has ended and has nothing left: it undid its own changes, or they have
+ * landed. */
 static int apply_nothing(struct apply *a, struct error *e)
 {
 	bool over = !a->dry && !a->still.live && !a->i->argument_count &&
@@ -549,12 +550,12 @@ static int apply_nothing(struct apply *a, struct error *e)
 	return r < 0 ? r : choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
 }
 
-/* The exit code, or -errno and a sentence. */
+/* Returns the exit code, or -errno and a sentence. */
 static int apply_go_on(struct apply *a, struct error *e)
 {
 	bool asks = a->prompt.tty >= 0;
 	bool patch = asks && invocation_has(a->i, OPTION_PATCH);
-	/* Who has a conflict to decide first is not asked about anything yet. */
+	/* If there are conflicts to decide first, we ask about nothing else yet. */
 	bool held = asks && !choices_in(&a->choices, CHOICE_CONFLICT);
 	int r = apply_settle(a, e);
 
@@ -638,7 +639,7 @@ int review_apply(const struct invocation *i)
 			  .dry = invocation_has(i, OPTION_DRY_RUN)};
 	int r = apply_run(&a, &e);
 
-	/* Before anybody can inherit what holds the session. */
+	/* Release the session before another process can inherit its lock. */
 	still_end(&a.still);
 	if (a.over)
 		review_sweep(&a.review.layers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn diff --between A B`: paths that two sessions of one workspace both changed.  Whoever
- * applies the second of them meets the first there.  Where both made the same of it nothing is
+ * `bawn diff --between A B`: paths that two sessions of one workspace both changed.  When the
+ * second of them is applied, it meets the first there.  If both made the same of a path, nothing is
  * lost.
  */
 #include "diff_parts.h"
@@ -21,7 +21,7 @@ struct between {
 	size_t both, differ;
 };
 
-/* What a session did to a path: its own change, or that it was moved away. */
+/* What a session did to a path: its change, or it moved the file away. */
 struct between_deed {
 	const struct change *change;
 	bool away;
@@ -32,14 +32,14 @@ static int between_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All paths that a session touched, in order. */
+/* All paths that a session touched, sorted. */
 static const char **between_paths(const struct changes *c, size_t *ret_count)
 {
 	const char **paths = calloc(2 * c->count + 1, sizeof(*paths));
 	size_t count = 0;
 
 	for (size_t i = 0; paths && i < c->count; i++) {
-		/* What both only made is no matter: a directory. */
+		/* New directories do not matter. */
 		if (!folding_is_file(&c->items[i]) && c->items[i].kind == CHANGE_ADDED)
 			continue;
 		paths[count++] = c->items[i].path;
@@ -104,7 +104,7 @@ static void between_put(struct between *b, struct json *j, const char *path)
 	diff_flush(d, false);
 }
 
-/* Both lists are in order: one pass. */
+/* Both lists are sorted: one pass is enough. */
 static int between_compare(struct between *b, struct json *j, struct error *e)
 {
 	size_t counts[BETWEEN_ARGUMENTS];

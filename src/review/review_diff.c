@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn diff`: what a session changed, as one reads a pull request, in the order of what asks for
- * attention least to what asks for it most: ordinary, flagged, held, dropped.
+ * `bawn diff`: what a session changed, as in a pull request.  What needs least attention comes
+ * first: ordinary, flagged, held, dropped.
  *
  * May read the layers and the workspace.  Must not run anything, nor write anything but what was
  * shown (seen.h).
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many there are of each sort. */
+/* Counts how many there are of each kind. */
 static void diff_count(struct diff *d)
 {
 	tally_add(&d->totals.tally, &d->folding, &d->changes);
@@ -29,7 +29,7 @@ static void diff_count(struct diff *d)
 
 		if (fate == DIFF_AWAY || fate == DIFF_SILENT)
 			continue;
-		/* git's own are told by what they say, heaps by their lines. */
+		/* git's own files and heaps have lines of their own kind. */
 		if (fate != DIFF_GIT && fate != DIFF_HEAP)
 			d->totals.kinds[d->folding.from[i] ? CHANGE_RENAMED : c->kind]++;
 		/* What waits is not released by itself. */
@@ -40,7 +40,7 @@ static void diff_count(struct diff *d)
 	}
 }
 
-/* What is left out has one line. */
+/* What is left out has one line for all. */
 static void diff_fold_leave(struct diff *d)
 {
 	for (size_t i = 0; i < d->changes.count; i++) {
@@ -127,7 +127,7 @@ static void diff_put_group_head(struct diff *d, unsigned int group)
 	diff_end_line(d);
 }
 
-/* A change that is flagged, and how many are by the same rule. */
+/* A flagged change, and how many the same rule flagged. */
 struct diff_flag {
 	size_t change, count;
 	const char *rule;
@@ -150,7 +150,7 @@ static int diff_flag_by_rule(const void *a, const void *b)
 	return strcmp(x->rule, y->rule);
 }
 
-/* What is flagged, by its rules, those that are seldom first. */
+/* Puts what is flagged, by its rules, the rare ones first. */
 static int diff_put_flagged(struct diff *d, struct error *e)
 {
 	_cleanup_free_ struct diff_flag *flags = calloc(d->changes.count + 1, sizeof(*flags));
@@ -186,7 +186,7 @@ static int diff_put_flagged(struct diff *d, struct error *e)
 	return r;
 }
 
-/* Commits, then files, then what is folded. */
+/* Puts commits, then files, then what is folded. */
 static int diff_put_ordinary(struct diff *d, struct error *e)
 {
 	size_t before = d->out.len;
@@ -220,7 +220,7 @@ static int diff_put_groups(struct diff *d, struct error *e)
 	int r = 0;
 
 	for (unsigned int group = 0; r == 0 && group < CHANGE_GROUP_COUNT; group++) {
-		/* A heap has lines among what is ordinary, also where all of it is flagged. */
+		/* A heap has lines among the ordinary changes, even if all of it is flagged. */
 		if (d->totals.groups[group] == 0 && group != CHANGE_ORDINARY &&
 		    (group != CHANGE_HELD || d->totals.tally.waiting == 0))
 			continue;
@@ -257,7 +257,7 @@ int diff_put_all(struct diff *d, struct error *e)
 	return r;
 }
 
-/* What can be done with it. */
+/* Says what the user can do with it. */
 static void diff_put_next(struct diff *d)
 {
 	if (d->totals.groups[CHANGE_HELD] + d->totals.tally.waiting) {
@@ -309,7 +309,7 @@ static bool diff_is_shown(const void *context, size_t i)
 	return d->folding.fates[i] != DIFF_AWAY;
 }
 
-/* A tool gets what has a line of its own, and nothing of what is folded. */
+/* A tool gets changes that have their own lines, and nothing that is folded. */
 static bool diff_is_in_tool(const void *context, size_t i)
 {
 	const struct diff *d = context;
@@ -317,7 +317,7 @@ static bool diff_is_in_tool(const void *context, size_t i)
 	return d->folding.fates[i] == DIFF_SHOWN || d->folding.fates[i] == DIFF_SILENT;
 }
 
-/* "2 files, 1 commit", as every other screen says it. */
+/* Puts "2 files, 1 commit", as every other screen says it. */
 static void diff_put_how_many(struct diff *d)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
@@ -327,7 +327,7 @@ static void diff_put_how_many(struct diff *d)
 	diff_end_line(d);
 }
 
-/* What goes to a file is for `git apply`; what goes to a pipe a person may read. */
+/* Output to a file is for `git apply`; a person may read what goes to a pipe. */
 static bool diff_is_patch(const struct invocation *i)
 {
 	struct stat st;
@@ -368,7 +368,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 						     : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
-	/* A list of names shows nobody what is in them. */
+	/* A list of names does not show what is in the files. */
 	if (r == 0 && !names && !count && !invocation_has(i, OPTION_STAT))
 		r = seen_keep(review, &d.view, &d.changes,
 			      invocation_has(i, OPTION_TOOL) ? diff_is_in_tool : diff_is_shown, &d,

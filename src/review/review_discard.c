@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn discard`: what a session changed is forgotten, all of it or the paths that are named.  The
- * workspace is not touched: nothing of it was there.  With --home the private home, which is kept
- * from run to run, loses the layer that the session's last run put on it.
+ * `bawn discard`: forgets what a session changed, all of it or the paths that are named.  It does
+ * not touch the workspace: nothing of this had landed there.  With --home the private home, which
+ * is kept from run to run, loses the layer that the session's last run put on it.
  */
 #include "choice_show.h"
 #include "decision.h"
@@ -30,11 +30,11 @@ struct discard {
 	struct decision decision;
 	struct prompt prompt;
 	struct text out;
-	struct buf tally; /* how many they are, in words */
+	struct buf tally; /* how many there are, in words */
 	bool json, dry, whole, done;
-	bool swept;   /* layers were set aside */
+	bool swept;   /* layers were set aside, to be removed */
 	bool home;    /* the private home lost a layer */
-	size_t count; /* of changes that are meant */
+	size_t count; /* how many changes are meant */
 };
 
 static void discard_fini(struct discard *d)
@@ -47,7 +47,7 @@ static void discard_fini(struct discard *d)
 	review_close(&d->review);
 }
 
-/* What is named, whatever apply would think of it. */
+/* Picks what is named, whatever apply would do with it. */
 static int discard_pick(struct discard *d, struct error *e)
 {
 	struct pathspecs specs;
@@ -131,7 +131,7 @@ static void discard_note_back(const struct discard *d, struct discard_back *b)
 		qsort(b->paths, b->count, sizeof(*b->paths), discard_order);
 }
 
-/* What stands where a folder above a path was; NULL: nothing does. */
+/* What is in the place of a folder above a path; NULL: nothing. */
 static const char *discard_blocker(struct discard *d, const struct view *v, const char *path)
 {
 	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
@@ -156,14 +156,13 @@ static int discard_say_failed(struct discard *d, const struct view *v, const cha
 	return r;
 }
 
-/* A folder of the workspace that is gone, or is something else: it comes back before what is in it.
- */
+/* A folder of the workspace is gone, or is something else: it comes back before what is in it. */
 static bool discard_is_folder(const struct change *c)
 {
 	return !c->from && c->before.type == OBJECT_DIR && c->after.type != OBJECT_DIR;
 }
 
-/* Folders first, from the top: what was in one that is gone has a place again. */
+/* Brings folders back first, from the top: then what was in one that is gone has a place again. */
 static int discard_folders(struct discard *d, const struct view *v, struct discard_back *back,
 			   struct error *e)
 {
@@ -192,7 +191,7 @@ static int discard_one(struct discard *d, const struct view *v, const struct cho
 	struct change gone = *x->change;
 	int r = discard_is_folder(&gone) ? 0 : forget_change(v, &gone);
 
-	/* What it was renamed from comes back. */
+	/* The old name comes back, too. */
 	if (r == 0 && gone.from) {
 		gone.path = gone.from;
 		r = forget_change(v, &gone);
@@ -204,7 +203,7 @@ static int discard_one(struct discard *d, const struct view *v, const struct cho
 	return discard_say_failed(d, v, gone.path, r, e);
 }
 
-/* Then the deepest first: a directory goes when what is in it has. */
+/* Then takes out the deepest first: a directory goes after what is in it. */
 static int discard_from(struct discard *d, const struct stack *one, struct error *e)
 {
 	_cleanup_view_ struct view v = VIEW_INIT;
@@ -223,8 +222,8 @@ static int discard_from(struct discard *d, const struct stack *one, struct error
 	return r;
 }
 
-/* All of them or none: they are taken out of a layer that is made of the session's own by hard
- * links, and that one takes their place in one step. */
+/* All of them or none: takes them out of a new layer of hard links to the session's files, and that
+ * layer replaces the old ones in one step. */
 static int discard_paths(struct discard *d, struct error *e)
 {
 	const struct layers *l = &d->review.layers;
@@ -234,7 +233,7 @@ static int discard_paths(struct discard *d, struct error *e)
 
 	if (r == 0)
 		r = discard_from(d, &s.project, e);
-	/* Its files may be those of a snapshot: what comes next is written elsewhere. */
+	/* Its files may belong to a snapshot: later writes must go elsewhere. */
 	if (r == 0)
 		r = snapshot_push(l, &s.project, -1, e);
 	if (r == 0)
@@ -243,7 +242,8 @@ static int discard_paths(struct discard *d, struct error *e)
 	return r < 0 ? r : basis_write(d->choices.session, &d->choices.basis, e);
 }
 
-/* The layer that the session's last run put on the home, or without a session the topmost. */
+/* Removes the layer that the session's last run put on the home; without a session, the topmost
+ * one. */
 static int discard_home(struct discard *d, struct error *e)
 {
 	const struct layers_session *s = &d->review.session;
@@ -282,7 +282,7 @@ static int discard_do(struct discard *d, struct error *e)
 		r = discard_paths(d, e);
 	d->done = r == 0;
 	d->swept = lock >= 0;
-	/* Also what was begun and not taken. */
+	/* Also what was begun and is not used. */
 	if (d->swept) {
 		int retired = layers_retire(&d->review.layers, r == 0 ? e : &ignored);
 
@@ -338,7 +338,7 @@ static void discard_say(const struct discard *d)
 	text_write(&d->out, &out);
 }
 
-/* No session has changes; what is meant is the private home alone. */
+/* No session has changes: only the private home is meant. */
 static int discard_only_home(struct discard *d, struct error *e)
 {
 	review_close(&d->review);
@@ -364,7 +364,7 @@ static int discard_only_home(struct discard *d, struct error *e)
 	return r;
 }
 
-/* Without its folder nobody can tell what it changed of that: names are shown, the first of them. */
+/* Without its folder we cannot know what the session changed of it: shows the first names. */
 static int discard_look(struct discard *d, struct error *e)
 {
 	_cleanup_view_ struct view v = VIEW_INIT;
@@ -388,7 +388,8 @@ static int discard_look(struct discard *d, struct error *e)
 
 static int discard_run(struct discard *d, struct error *e)
 {
-	/* All of it can be forgotten when its folder is gone; a part wants the folder's version. */
+	/* All of it can be discarded if its folder is gone; for a part we need the folder's
+	 * version. */
 	int r = review_open(d->i, d->whole ? REVIEW_STRAY : REVIEW_SESSION, &d->review, e);
 
 	if (r == -ENOENT && d->whole && invocation_has(d->i, OPTION_HOME) &&
@@ -438,7 +439,7 @@ int review_discard(const struct invocation *i)
 			    .whole = i->argument_count == 0};
 	int r = discard_run(&d, &e);
 
-	/* Before anybody can inherit what holds the session. */
+	/* Release the session before another process can inherit its lock. */
 	still_end(&d.still);
 	if (d.swept)
 		review_sweep(&d.review.layers);

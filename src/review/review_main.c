@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bawn-review: the verbs about what sessions changed.  `bawn` knows them by the same table and
- * starts this program with the words that it was given (src/cli/elsewhere.c).
+ * starts this program with its own arguments (src/cli/elsewhere.c).
  *
  * May read the layers and the workspace, land changes there, and ask a session to pause.  Must not
  * run anything in a tree that an agent can write.
  *
- * Which session is meant is asked first (which.h).  What it reads then was written by agents, so it has a filter before it reads any of it: it starts no
- * program (a pager or a tool was started before), has no sockets but unix ones, makes no mounts, and traces no process.  It has no
- * Landlock: which folders a landing writes is known only from what it reads (worktrees, git folders
- * elsewhere), and it has to be able to write them all.
+ * It first asks which session is meant (which.h).  What it reads then was written by agents, so it
+ * sets a filter before that: it starts no program (a pager or a tool was started before), has no
+ * sockets but unix ones, makes no mounts, and traces no process.  It has no Landlock: it learns
+ * which folders a landing writes only from what it reads (worktrees, git folders elsewhere), and it
+ * must be able to write them all.
  */
 #include "review.h"
 
@@ -27,8 +28,8 @@ static const struct verb_act review_verbs[] = {
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},
 };
 
-/* A maker of systems is a program of the user's, which a filter of ours would be handed on to.  So are
- * a pager and a tool for differences, which are started before. */
+/* Sets the filter.  Not for `system`: the tool that makes a system is a program of the user, and
+ * would inherit our filter.  So would a pager and a tool for differences, which start before. */
 static int review_confine(struct invocation *i, struct error *e)
 {
 	if (str_equal(i->verb->name, "system"))
@@ -50,7 +51,7 @@ int main(int argc, char **argv)
 
 	pager_end();
 	tool_end();
-	/* What came during a landing ends us now: what there is to say is said. */
+	/* A signal that came during a landing ends us now, after we have said all. */
 	land_let_signals();
 	return status;
 }

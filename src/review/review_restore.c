@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn restore`: a session, and the home that it had, are again as they were. */
+/* `bawn restore`: makes a session, and the home that it had, again what they were. */
 #include "review_snapshots.h"
 
 #include "decision.h"
@@ -36,7 +36,7 @@ static int restore_look(void *context, const struct layers_session *s)
 	return hold < 0 && hold != -EBUSY && hold != -ENOENT ? hold : 0;
 }
 
-/* 0: no; 1: yes. */
+/* 0: no; 1: yes; or -errno. */
 static int restore_ask(const struct layers_snapshot *s, struct error *e)
 {
 	_cleanup_prompt_ struct prompt p = PROMPT_INIT;
@@ -111,7 +111,7 @@ static int restore_do(struct review *r, const struct invocation *i,
 		code = decision_about(r, i, "restore", to, &decision, e);
 	if (code == 0)
 		code = snapshot_restore(&r->layers, to, !ret_others->runs[0], ret_before, e);
-	/* It is restored; what cannot be removed now goes another time. */
+	/* It is restored; what cannot be removed now is removed another time. */
 	if (code == 0)
 		(void)layers_collect(&r->layers, &ignored);
 	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn snapshot` and `bawn fork`: a name for a session as it is now, and a session from one. */
+/* `bawn snapshot` gives a name to a session as it is now; `bawn fork` makes a session from a
+ * snapshot. */
 #include "review.h"
 #include "review_snapshots.h"
 
@@ -64,7 +65,7 @@ static int snapshot_go_on_waiting(void *context)
 	return session_pause(context, true, &e);
 }
 
-/* It stands still while its layers are copied, and not a moment longer. */
+/* Pauses the session only while its layers are copied. */
 static int snapshot_try(struct review *r, const char *name, struct layers_snapshot *ret,
 			struct error *e)
 {
@@ -81,7 +82,7 @@ static int snapshot_try(struct review *r, const char *name, struct layers_snapsh
 		return code;
 	code = snapshot_copy(&r->layers, &r->session, name, snapshot_go_on_waiting, &session, ret,
 			     e);
-	/* When it ends, its layers go where they belong, also under our hands. */
+	/* If it ends, its layers are settled, even while we copy. */
 	if (code < 0)
 		return code != -EEXIST && snapshot_go_on_waiting(&session) == -ECONNRESET ? -ESRCH
 											  : code;
@@ -89,13 +90,13 @@ static int snapshot_try(struct review *r, const char *name, struct layers_snapsh
 	if (code < 0) {
 		struct error ignored = ERROR_INIT;
 
-		/* It moved while it was copied: no snapshot of anything. */
+		/* It went on while we copied: this is no snapshot. */
 		(void)layers_snapshot_remove(&r->layers, name, &ignored);
 	}
 	return code;
 }
 
-/* On a busy machine a thread that has been stopped can be seen to give way late. */
+/* On a busy machine a stopped thread may be seen to stop late: tries again. */
 static int snapshot_running(struct review *r, const char *name, struct layers_snapshot *ret,
 			    struct error *e)
 {
@@ -113,7 +114,7 @@ static int snapshot_running(struct review *r, const char *name, struct layers_sn
 	return -ESRCH;
 }
 
-/* It may end or begin while we come to it: what holds then is done. */
+/* The session may end or begin meanwhile: does what is right at that moment. */
 static int snapshot_now(struct review *r, const char *name, struct layers_snapshot *ret,
 			struct error *e)
 {
@@ -161,7 +162,7 @@ static void snapshot_print(const struct invocation *i, const struct layers_snaps
 						   : "");
 }
 
-/* -EINVAL and what a name may be. */
+/* -EINVAL, and a sentence that says what a name may be. */
 static int review_check_name(const char *name, struct error *e)
 {
 	if (snapshot_is_name(name))
@@ -174,7 +175,7 @@ static int review_check_name(const char *name, struct error *e)
 
 /* --- in a box ------------------------------------------------------------------------- */
 
-/* The end of the answer is the end of the connection. */
+/* Reads the answer up to the end of the connection. */
 static int snapshot_read_answer(int fd, char *into, size_t size)
 {
 	size_t len = 0;
@@ -186,10 +187,8 @@ static int snapshot_read_answer(int fd, char *into, size_t size)
 	return len > 0 ? 0 : -ECONNRESET;
 }
 
-/*
- * In a box whose policy lets it, the session is asked for a snapshot of itself: asked.h.  -ENOENT:
- * this is no such box.
- */
+/* In a box whose policy allows it: asks the session for a snapshot of itself (asked.h).  -ENOENT:
+ * this is no such box. */
 static int snapshot_ask(const char *name, struct error *e)
 {
 	const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = PLAN_ASK_SOCKET};
@@ -229,7 +228,7 @@ static int snapshot_name(const struct review *r, const char *wanted, char ret[LA
 	return snapshot_next_name(&r->layers, prefix, ret, e);
 }
 
-/* It is recorded first, as every decision. */
+/* Makes the snapshot.  The record comes first, as for every decision. */
 static int snapshot_make(struct review *r, const struct invocation *i, const char *name,
 			 struct layers_snapshot *ret, struct error *e)
 {
@@ -298,7 +297,7 @@ static int fork_make(struct review *r, const struct invocation *i,
 {
 	_cleanup_decision_ struct decision decision = DECISION_INIT;
 	struct error ignored = ERROR_INIT;
-	_cleanup_fd_ int lock = layers_lock(&r->layers, e); /* until the name is let go */
+	_cleanup_fd_ int lock = layers_lock(&r->layers, e); /* until the name is released */
 	_cleanup_session_store_ struct session_store store = SESSION_STORE_INIT;
 	const struct session_name name = {.is_taken = fork_is_taken, .context = &r->layers};
 	struct layers_snapshot again;

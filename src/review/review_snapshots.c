@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn snapshots`: which there are, and which go. */
+/* `bawn snapshots`: lists them, and removes some. */
 #include "review_snapshots.h"
 
 #include "array.h"
@@ -27,7 +27,7 @@ enum {
 	SNAPSHOTS_AGE = 12,
 };
 
-/* --- which one is meant --------------------------------------------------------------- */
+/* --- which snapshot is meant ------------------------------------------------------------- */
 
 struct snapshots_newest {
 	const char *session; /* NULL: any */
@@ -213,7 +213,7 @@ static int snapshots_remove(const struct review *r, char *const *names, struct e
 	}
 	struct error ignored = ERROR_INIT;
 
-	/* Also after a failure: what was removed before it is gone. */
+	/* Also after a failure: what was removed before is gone. */
 	if (lock >= 0)
 		(void)layers_collect(&r->layers, &ignored);
 	return code;
@@ -226,7 +226,7 @@ int review_snapshots(const struct invocation *i)
 	bool remove = i->argument_count > 0;
 
 	if (remove && i->argument_count < 2) {
-		(void)error_set(&e, -EINVAL, "which snapshot shall go?");
+		(void)error_set(&e, -EINVAL, "which snapshot shall be removed?");
 		error_next(&e,
 			   "'bawn snapshots' lists them; 'bawn snapshots rm NAME' removes one.");
 		verb_complain(&e);
@@ -234,7 +234,7 @@ int review_snapshots(const struct invocation *i)
 	}
 	int code = review_open(i, REVIEW_NOTHING, &r, &e);
 
-	/* A folder that no session ever worked in has none. */
+	/* A folder in which no session ever worked has none. */
 	if (code == -ENOENT && !remove) {
 		e = ERROR_INIT;
 		code = 0;

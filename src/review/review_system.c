@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn system create|ls|rm`: root filesystems that a box can stand on. */
+/* `bawn system create|ls|rm`: root filesystems that a box can have as its base. */
 #include "review.h"
 
 #include "clock.h"
@@ -21,7 +21,7 @@ enum {
 	SYSTEM_BYTES_MAX = 4 << 20,
 	SYSTEM_NAME_WIDTH = 16,
 	SYSTEM_SIZE_WIDTH = 10,
-	SYSTEM_PROGRESS_PART = 20, /* of the time at most one part goes to measuring */
+	SYSTEM_PROGRESS_PART = 20, /* measuring takes at most one of so many parts of the time */
 };
 
 struct review_systems {
@@ -38,7 +38,7 @@ static void review_systems_fini(struct review_systems *r)
 	arena_fini(&r->arena);
 }
 
-/* systems.dir stays -1 where there is none yet. */
+/* systems.dir stays -1 if there is none yet. */
 static int review_systems_open(bool create, struct review_systems *ret, struct error *e)
 {
 	*ret = (struct review_systems){
@@ -54,7 +54,7 @@ static int review_systems_open(bool create, struct review_systems *ret, struct e
 	return r == -ENOENT && !create ? 0 : r;
 }
 
-/* --- who stands on one ---------------------------------------------------------------- */
+/* --- who uses a system --------------------------------------------------------------------- */
 
 struct system_use {
 	const char *name;
@@ -243,11 +243,11 @@ static int system_ls(const struct invocation *i, struct error *e)
 
 /* --- create --------------------------------------------------------------------------- */
 
-/* One line at the terminal, written over itself; what is in it is ours. */
+/* One line at the terminal, which we write over again; all of it is our text. */
 struct system_progress {
 	struct text err;
 	int64_t began;
-	int64_t next; /* measuring a large tree takes a while: not more often than it is worth */
+	int64_t next; /* measuring a large tree takes time, so we do not do it too often */
 	bool shown;
 };
 
@@ -289,7 +289,7 @@ static int system_create(const struct invocation *i, const char *name, struct er
 	bool quiet = invocation_has(i, OPTION_QUIET);
 	struct system_progress progress = {.err = text_open(STDERR_FILENO)};
 	const struct system_watch watch = {system_progress_tick, &progress};
-	/* Debian's tools tell how far they are themselves. */
+	/* Debian's tools show their progress themselves. */
 	bool told = quiet || !progress.err.tty ||
 		    system_source_parse(from ? from : "debian").kind == SYSTEM_DEBIAN;
 	const struct system_how how = {.quiet = quiet, .watch = told ? NULL : &watch};
@@ -330,7 +330,8 @@ static int system_create(const struct invocation *i, const char *name, struct er
 
 /* --- rm ------------------------------------------------------------------------------- */
 
-/* What stands on it goes nowhere without it: asked first, and a running box keeps it. */
+/* Sessions and kept layers upon the system cannot be used without it: asks first, and refuses while
+ * a box runs on it. */
 static int system_may_go(const struct invocation *i, const struct system_use *u, struct error *e)
 {
 	struct text err = text_open(STDERR_FILENO);
@@ -348,7 +349,7 @@ static int system_may_go(const struct invocation *i, const struct system_use *u,
 	return -EBUSY;
 }
 
-/* What workspaces have kept upon it. */
+/* Removes what workspaces have kept upon it. */
 static int system_forget_kept(void *context, const struct layers *l)
 {
 	const char *name = context;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn undo`: the last apply of this workspace is taken back, byte for byte, with times and modes.
- * A file that is not as apply left it was changed since: it is named, and nothing is done, unless
- * --leave-changed says to leave it.  Or what a direct session did is taken back (undo_direct.h),
+ * `bawn undo`: undoes the last apply of this workspace, byte for byte, with times and modes.  If a
+ * file is not as apply left it, it was changed since: undo names it and does nothing, unless
+ * --leave-changed says to leave it.  Or it undoes what a direct session did (undo_direct.h),
  * whichever came last; there a file that was changed since is always left as it is, and named.
  *
- * Where not all of an apply is taken back, what was kept of it stays: the rest can be had later.
- * What --leave-changed left is passed over, so that the next undo is about the apply before;
- * `bawn undo PATH` finds it.  So is one of which nothing is left to be taken back.
+ * If not all of an apply is undone, what was kept of it stays: the rest can be undone later.  The
+ * next undo passes over what --leave-changed left, and is about the apply before; `bawn undo PATH`
+ * finds it.  It also passes over an apply of which nothing is left to undo.
  *
- * Objects of git's only ever come: by now a branch, a tag or the index of the user's may need what
- * landed, and nothing says so.  They stay, `git gc` tidies up, and a copy is kept for redo, which
- * brings back what was tidied away.
+ * git's objects only ever come: by now a branch, a tag or the index of the user may need what
+ * landed, and nothing says so.  They stay, `git gc` removes what nobody needs, and a copy is kept
+ * for redo, which brings back what was removed.
  *
- * Sessions that still have what landed depart again from what stands there then (basis.h), so it is
+ * Sessions that still have what landed start again from what is there then (basis.h), so it is
  * pending once more.
  */
 #include "array.h"
@@ -42,7 +42,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What was chosen is forgotten. */
+/* Forgets what was chosen. */
 static void undo_unchoose(struct undo *u)
 {
 	free(u->changed);
@@ -76,10 +76,10 @@ static void undo_fini(struct undo *u)
 	review_close(&u->review);
 }
 
-/* --- what stands there ----------------------------------------------------------------- */
+/* --- what is there ------------------------------------------------------------------------ */
 
-/* An object that stayed at an undo: it is there still, or comes back.  Or one that would go, and
- * has gone: nothing is to be done.  False: it is for others to say. */
+/* An object that stayed at an undo: it is still there, or comes back.  Or one that would go, and is
+ * gone: there is nothing to do.  False: it is neither, and others judge it. */
 static bool undo_object(struct undo *u, size_t i, const struct object *now)
 {
 	struct land_step *s = &u->steps[i];
@@ -96,7 +96,7 @@ static bool undo_object(struct undo *u, size_t i, const struct object *now)
 	return true;
 }
 
-/* Which paths the user changed since. */
+/* Finds which paths the user changed since. */
 static int undo_compare(struct undo *u, struct error *e)
 {
 	for (size_t i = 0; i < u->count; i++) {
@@ -108,7 +108,7 @@ static int undo_compare(struct undo *u, struct error *e)
 			return error_sys(e, r, "cannot read %s", s->path);
 		if (undo_object(u, i, now))
 			continue;
-		/* An earlier undo, or the user, was here. */
+		/* An earlier undo, or the user, has done it already. */
 		u->left[i] = basis_same(now, &s->after) && !basis_same(now, &s->before);
 		u->changed[i] = !u->left[i] && !basis_same(now, &s->before);
 		if (u->changed[i] && land_undo_is_refreshed(u->kept, i, u->review.tree)) {
@@ -119,8 +119,8 @@ static int undo_compare(struct undo *u, struct error *e)
 	return 0;
 }
 
-/* What stands in a folder that would go, and would not go itself: 1; 2: it is left by us; 0, or
- * -errno. */
+/* Whether something in a folder that would go stays: 1: it does; 2: only what we leave; 0: nothing;
+ * or -errno. */
 static int undo_stays_in(const struct undo *u, const char *folder)
 {
 	int r = 0, stays = 0;
@@ -145,7 +145,7 @@ static int undo_stays_in(const struct undo *u, const char *folder)
 	return r < 0 ? r : stays;
 }
 
-/* A folder of refs, or of their logs. */
+/* The path is among refs, or among their logs. */
 static bool undo_is_of_refs(const char *path)
 {
 	const char *rest = git_rest(path);
@@ -153,7 +153,7 @@ static bool undo_is_of_refs(const char *path)
 	return rest && (str_after(rest, "refs/") || str_after(rest, "logs/"));
 }
 
-/* A folder in which something stays does so, too; the deepest first. */
+/* A folder stays if something in it does; the deepest first. */
 static int undo_leave_folders(struct undo *u, struct error *e)
 {
 	for (size_t i = u->count; i-- > 0;) {
@@ -198,8 +198,8 @@ static bool undo_goes(const void *context, size_t i)
 	return !u->left[i] && !u->changed[i] && u->steps[i].after.type == OBJECT_ABSENT;
 }
 
-/* Objects, whose names say their content, and refs with their logs that come to where nothing is:
- * they take nothing from what the repository is now, and may be all there is of a stash. */
+/* The step is about an object, whose name says its content, or about a ref or its log where nothing
+ * is.  It takes nothing from what the repository is now, and may be all that is left of a stash. */
 static bool undo_only_adds(const struct undo *u, size_t i)
 {
 	const char *path = u->steps[i].path;
@@ -229,8 +229,8 @@ static struct undo_git undo_git_of(struct undo *u)
 				 .leave = undo_leave};
 }
 
-/* Objects, and folders of them, that came and would go: they stay with their repository, and a copy
- * is kept. */
+/* Leaves objects, and folders of them, that came and would go: they stay with their repository, and
+ * a copy is kept. */
 static void undo_leave_objects(struct undo *u)
 {
 	const struct undo_git git = undo_git_of(u);
@@ -267,7 +267,9 @@ static int undo_need_above(const struct undo *u, bool *meant)
 	for (size_t i = 0; i < u->count; i++)
 		order[i] = i;
 	qsort_r(order, u->count, sizeof(*order), undo_order, u->steps);
-	/* above[n]: one more than the place in the order of the nearest folder of it; 0: none. */
+	/*
+	 * above[n]: one more than the place in the order of the nearest folder above it; 0: none.
+	 */
 	for (size_t n = 0; n < u->count; n++) {
 		size_t up = n;
 
@@ -302,8 +304,8 @@ static bool undo_is_named(const struct pathspec *spec, const char *path)
 	return pathspec_is(spec, path) || pathspec_covers(spec, path);
 }
 
-/* Of what a direct session did and cannot be taken back now, or was not seen, only what this names
- * stays in the list; true: something does. */
+/* Marks what this names of what a direct session did that cannot be undone now, or was not seen;
+ * true: there is some. */
 static bool undo_pick_skipped(const struct undo_skipped *all, size_t count,
 			      const struct pathspec *spec, bool *meant)
 {
@@ -315,7 +317,7 @@ static bool undo_pick_skipped(const struct undo_skipped *all, size_t count,
 	return found;
 }
 
-/* How many are kept. */
+/* Keeps what is marked.  Returns how many. */
 static size_t undo_keep_skipped(struct undo_skipped *all, size_t count, const bool *meant)
 {
 	size_t kept = 0;
@@ -346,7 +348,7 @@ static int undo_not_found(const struct invocation *inv, int n, struct error *e)
 	return r;
 }
 
-/* Those that are named on the command line; without a name all. */
+/* Picks the paths that are named on the command line; without a name all. */
 static int undo_pick(struct undo *u, struct error *e)
 {
 	const struct invocation *inv = u->i;
@@ -387,7 +389,7 @@ static int undo_pick(struct undo *u, struct error *e)
 	return 0;
 }
 
-/* A direct session closed folders: before all else they are opened, and it is looked again. */
+/* A direct session closed folders: we open them before all else, and look again. */
 bool undo_opens(const struct undo *u)
 {
 	return u->is_direct && u->direct.opening_count > 0 && u->i->argument_count == 0;
@@ -395,8 +397,8 @@ bool undo_opens(const struct undo *u)
 
 bool undo_has_top(const struct undo *u)
 {
-	/* Its time alone is no reason to undo a session: whoever makes a file there and removes it
-	 * changes it. */
+	/* The folder's time alone is no reason to undo a session: a file that is made there and
+	 * removed changes it. */
 	bool more = u->count || undo_opens(u);
 
 	return u->is_direct && u->i->argument_count == 0 &&
@@ -421,8 +423,8 @@ bool undo_is_whole(const struct undo *u)
 	return u->changed_count == 0 && u->left_count == u->objects_left;
 }
 
-/* Not all of it: what lands is a copy, and the rest is kept where it is.  Of a pipe or a socket
- * there is none. */
+/* Not all of it is undone: a copy lands, and the rest is kept where it is.  A pipe or a socket has
+ * no copy. */
 static void undo_choose_copies(struct undo *u)
 {
 	size_t count = 0;
@@ -440,7 +442,7 @@ static void undo_choose_copies(struct undo *u)
 	u->count = count;
 }
 
-/* Of an apply: what the user has, and what hangs together. */
+/* For an apply: compares with what the user has, and judges what belongs together. */
 static int undo_judge(struct undo *u, struct error *e)
 {
 	for (size_t i = 0; i < u->count; i++)
@@ -486,7 +488,7 @@ static int undo_judge(struct undo *u, struct error *e)
 		     : 0;
 }
 
-/* What is done beside steps of the landing itself. */
+/* Adds what is done besides the steps of the landing. */
 static int undo_choose_added(struct undo *u, struct error *e)
 {
 	size_t room = u->count + u->refs.added_count + 1;
@@ -505,7 +507,7 @@ static int undo_choose_added(struct undo *u, struct error *e)
 	return 0;
 }
 
-/* From all that could be taken back to what is. */
+/* Chooses from all that could be undone what is. */
 static int undo_choose(struct undo *u, struct error *e)
 {
 	u->steps = calloc(u->all_count + 1, sizeof(*u->steps));
@@ -538,7 +540,7 @@ static int undo_choose(struct undo *u, struct error *e)
 
 /* --- doing ----------------------------------------------------------------------------- */
 
-/* A session that stood upon what was taken back stands upon what is there now. */
+/* A session that started from what was undone starts from what is there now. */
 static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 			   struct basis *decided, const struct land_step *s)
 {
@@ -546,7 +548,7 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	const struct basis_entry *made = basis_find(decided, s->path);
 	const struct view base = {.base = u->review.tree};
 
-	/* What was decided is open again, and is decided again by redo. */
+	/* What the user decided is open again; redo decides it again. */
 	if (made && entry && basis_same_content(&made->object, &s->before)) {
 		const struct object own = entry->object;
 
@@ -560,7 +562,7 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	}
 	if (!entry || !basis_same_content(&entry->object, &s->before))
 		return 0;
-	/* A pipe or a socket of the user's, which has no content to be compared. */
+	/* A pipe or a socket of the user, which has no content to compare. */
 	if (s->after.type > OBJECT_LINK) {
 		basis_remove(b, s->path);
 		return 0;
@@ -574,7 +576,7 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	return fd < 0 ? fd : basis_keep(session, &s->after, fd);
 }
 
-/* A ref of the repository that the path is of was taken back. */
+/* A ref of the path's repository was undone. */
 static bool undo_is_reopened(const void *context, const char *path)
 {
 	const struct undo *u = context;
@@ -586,7 +588,7 @@ static bool undo_is_reopened(const void *context, const char *path)
 	return found;
 }
 
-/* A ref of each repository of which one is taken back; the arena is the review's. */
+/* Finds, for each repository of which a ref is undone, one such ref, in the review's arena. */
 static int undo_find_refs(struct undo *u)
 {
 	u->taken = arena_alloc(&u->review.arena, (u->count + 1) * sizeof(*u->taken));
@@ -670,7 +672,7 @@ static int undo_do(struct undo *u, struct error *e)
 		return r;
 	if (u->is_direct)
 		return whole && !undo_opens(u) ? undo_forget_direct(u, e) : 0;
-	/* If this fails it is met again, as before. */
+	/* If this fails, the next undo meets it again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
 	r = undo_find_refs(u);
@@ -709,8 +711,8 @@ static int undo_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
-/* The direct session that ended last before the one that was looked at, and has something to
- * undo: 1; 0: there is none. */
+/* Finds the direct session that ended last before the one that we looked at, and has something to
+ * undo: 1; 0: there is none; or -errno. */
 static int undo_find_direct(struct undo *u, struct error *e)
 {
 	struct undo_choice c = {.u = u};
@@ -742,8 +744,8 @@ static int undo_open_direct(struct undo *u, struct error *e)
 	return r < 0 ? r : undo_choose_direct(u, e);
 }
 
-/* Where something is named, a landing counts with which that landed; else one that was not passed
- * over. */
+/* *ret: this landing does not count.  If something is named, a landing counts that brought it; else
+ * one that was not passed over. */
 static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 {
 	bool found = u->i->argument_count == 0 && !land_undo_is_passed(u->kept);
@@ -762,7 +764,7 @@ static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 	return r;
 }
 
-/* The last landing of which something can be taken back, or that the user has to decide about;
+/* Opens the last landing of which something can be undone, or about which the user has to decide;
  * -ENOENT: there is none. */
 static int undo_open_kept(struct undo *u, struct error *e)
 {
@@ -788,7 +790,7 @@ static int undo_open_kept(struct undo *u, struct error *e)
 	return r;
 }
 
-/* An apply, or what was undone. */
+/* Opens an apply, or an undo to redo. */
 static int undo_open_landing(struct undo *u, struct error *e)
 {
 	int r = undo_open_kept(u, e);
@@ -814,8 +816,8 @@ static int undo_open_landing(struct undo *u, struct error *e)
 	return r < 0 && !e->code ? error_sys(e, r, "cannot read the journal") : r;
 }
 
-/* When that landed of which undo_open_landing would speak; 0: it would say that there is nothing.
- * What a direct session did to it is no reason not to undo that session. */
+/* The time of the landing that undo_open_landing would open; 0: there is none.  What a direct
+ * session did to it is no reason not to undo that session. */
 static int64_t undo_landed(struct undo *u)
 {
 	struct error e = ERROR_INIT;
@@ -837,8 +839,8 @@ static void undo_leave_direct(struct undo *u)
 	u->is_direct = false;
 }
 
-/* What the session did is no matter of a folder that was made anew by the same name: 0 or -ESTALE.
- * Who names paths means them all the same. */
+/* Refuses if the folder was made anew by the same name, because the session worked on another one:
+ * 0 or -ESTALE.  Paths that the user names are undone all the same. */
 static int undo_refuse_other(const struct undo *u, struct error *e)
 {
 	if (u->i->argument_count || layers_session_is_of(&u->session, u->review.tree))
@@ -850,10 +852,8 @@ static int undo_refuse_other(const struct undo *u, struct error *e)
 	return -ESTALE;
 }
 
-/*
- * This session has something that can be taken back, or that is named: 1; 0: it has not.  One that
- * cannot be read is in nobody's way: that is said, and it is passed over.  *ret_read: it was not.
- */
+/* Whether this session has something to undo, or something that is named: 1 or 0; or -errno.  If it
+ * cannot be read, says so and passes over it.  *ret_read: it was read. */
 static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 {
 	struct error own = ERROR_INIT;
@@ -879,10 +879,8 @@ static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 	return r == -ENOENT ? 0 : r;
 }
 
-/*
- * A direct session whose end came after the last apply, or that apply.  One of which nothing can be
- * taken back now is passed over: some of it stayed when it was undone.
- */
+/* Opens a direct session that ended after the last apply, or that apply.  It passes over a session
+ * of which nothing can be undone now: some of it stayed when it was undone. */
 static int undo_open_last(struct undo *u, struct error *e)
 {
 	int found = undo_find_direct(u, e);
@@ -903,7 +901,7 @@ static int undo_open_last(struct undo *u, struct error *e)
 	}
 	if (found < 0 || landed || !any)
 		return found < 0 ? found : undo_open_landing(u, e);
-	/* Only what cannot be taken back: it is named. */
+	/* There is only what cannot be undone: it is named. */
 	u->session = last;
 	u->is_direct = true;
 	return undo_open_direct(u, e);
@@ -928,7 +926,7 @@ static int undo_open(struct undo *u, struct error *e)
 	return r;
 }
 
-/* Those that nobody had touched since the session. */
+/* Notes the opened folders that nobody had touched since the session. */
 static int undo_note_opened(struct undo *u)
 {
 	struct undo_opened *o = &u->opened;
@@ -947,7 +945,7 @@ static int undo_note_opened(struct undo *u)
 	return 0;
 }
 
-/* What is in the folders that were opened. */
+/* Undoes what is in the folders that were opened. */
 static int undo_do_inside(struct undo *u, struct error *e)
 {
 	if (undo_note_opened(u) < 0)
@@ -969,7 +967,7 @@ static int undo_do_inside(struct undo *u, struct error *e)
 	return undo_do(u, e);
 }
 
-/* Nothing but the workspace's own folder. */
+/* Undoes only the workspace's own folder. */
 static int undo_do_top(struct undo *u, struct error *e)
 {
 	struct error late = ERROR_INIT;
@@ -1012,7 +1010,7 @@ static int undo_nothing(struct undo *u)
 	return EXIT_OK;
 }
 
-/* What is as it was: the workspace, or what is mounted in it. */
+/* The folder that is as it was: the workspace, or what is mounted in it. */
 static const char *undo_folder(const struct undo *u, struct buf *into)
 {
 	const char *at = u->kept ? land_undo_journal(u->kept)->at : "";
@@ -1025,7 +1023,7 @@ static const char *undo_folder(const struct undo *u, struct buf *into)
 	return buf_str(into);
 }
 
-/* The exit code, or -errno. */
+/* Returns the exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
 	int r = prompt_open_for(u->i, &u->prompt, e);

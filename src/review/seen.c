@@ -14,15 +14,15 @@
 
 enum { SEEN_TOLD = 20 };
 
-/* An object that comes is what its name says, and none that is there goes. */
+/* A new object is what its name says, and one that is there never goes. */
 static bool seen_needs_no_look(const struct change *c)
 {
 	return change_is_git_object(c) &&
 	       (c->before.type == OBJECT_ABSENT || c->after.type == OBJECT_ABSENT);
 }
 
-/* What is written down of a change.  With what was renamed, that it is gone from its old place: who
- * saw a new file did not see that. */
+/* What is written down of a change.  For a rename it includes the old path: a person who saw a new
+ * file did not see that the old one goes. */
 static struct object seen_of(const struct change *c, struct object o)
 {
 	struct sha256 sum;
@@ -36,7 +36,7 @@ static struct object seen_of(const struct change *c, struct object o)
 	return o;
 }
 
-/* What a link says was shown with it. */
+/* The link's target was shown with it. */
 static void seen_hash_link(struct object *o)
 {
 	struct sha256 sum;
@@ -47,9 +47,11 @@ static void seen_hash_link(struct object *o)
 	o->hashed = true;
 }
 
-/* What it was when it was shown.  What has no digest (a fifo, a socket, what cannot be read) never
- * lands as it is: it counts as not seen.  `v` is given where nothing changes any more: what was
- * shown without a digest gets it then. */
+/*
+ * Notes what it was when it was shown.  What has no digest (a fifo, a socket, a file that cannot be
+ * read) never lands as it is: it counts as not seen.  `v` is given if nothing changes any more:
+ * then a file that was shown without a digest gets one.
+ */
 static int seen_add(struct basis *b, const struct view *v, const struct change *c)
 {
 	struct object after = c->after;
@@ -68,7 +70,7 @@ static int seen_add(struct basis *b, const struct view *v, const struct change *
 	return 0;
 }
 
-/* The new folder, or the one in place of something else, that it is in; NULL: none is. */
+/* The folder above it that is new, or in the place of something else; NULL: there is none. */
 static const struct change *seen_above(const struct changes *c, const char *path)
 {
 	char above[PATH_MAX];
@@ -86,7 +88,7 @@ static const struct change *seen_above(const struct changes *c, const char *path
 	return NULL;
 }
 
-/* Whoever sees a path sees that the folders on the way to it are new; not that one of them is in
+/* A person who sees a path sees that the folders above it are new; but not that one of them is in
  * the place of something else. */
 static int seen_add_above(struct basis *b, const struct changes *c, const char *path)
 {
@@ -104,7 +106,7 @@ static int seen_write(int session, const struct view *v, const struct changes *c
 		      struct error *e)
 {
 	_cleanup_basis_ struct basis b = BASIS_INIT;
-	/* Two that show at the same moment add to it one after the other. */
+	/* Two commands that show at the same moment add to it one after the other. */
 	_cleanup_fd_ int lock = basis_lock_seen(session);
 
 	if (lock < 0)
@@ -129,8 +131,8 @@ int seen_keep(const struct review *r, const struct view *v, const struct changes
 {
 	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);
 
-	/* Taken away by another command since: what was shown is nowhere now, and nothing can land.
-	 */
+	/* Another command removed the session since: what was shown is nowhere now, and nothing can
+	 * land. */
 	if (session == -ENOENT)
 		return 0;
 	if (session < 0)
@@ -185,7 +187,7 @@ static bool seen_is_last(const struct choices *c, const struct stat *st)
 	return !r->runs && r->session.ended && CLOCK_NS(st->st_mtim) >= r->session.ended;
 }
 
-/* It lands, or what is its own lands beside the user's. */
+/* It lands, or its value lands beside the user's. */
 static bool seen_lands(const struct choices *c, const struct choice *x)
 {
 	bool beside = false;

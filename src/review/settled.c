@@ -19,7 +19,7 @@ struct settled {
 bool settled_object_of(const struct first_entry *entry, const struct object *now,
 		       struct object *ret)
 {
-	/* An overlay shows the number of the file beneath; it may add bits at the top. */
+	/* An overlay shows the inode of the file beneath; it may add bits at the top. */
 	bool other = entry->kind == FIRST_FILE && !(entry->flags & FIRST_HASHED) &&
 		     (uint32_t)entry->ino != (uint32_t)now->ino;
 
@@ -37,7 +37,7 @@ static bool settled_find(const struct settled *s, const struct change *c, struct
 			 settled_object_of(&entry, &c->before, ret));
 }
 
-/* The list may have been read without all digests: only what could be equal is hashed. */
+/* The list may have been read without all digests: hashes only what could be equal. */
 static void settled_hash(const struct settled *s, struct change *c, enum change_side side)
 {
 	struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
@@ -47,12 +47,12 @@ static void settled_hash(const struct settled *s, struct change *c, enum change_
 	o->hashed = o->hashed || (fd >= 0 && changes_hash(fd, o->digest, &size) == 0);
 }
 
-/* What stands in the folder is not what the session departed from. */
+/* What is in the folder is not what the session started from. */
 static bool settled_is_both(const struct settled *s, struct change *c, const struct object *origin)
 {
 	if (origin->type != c->before.type)
 		return true;
-	/* Directories have their own times for what is in them. */
+	/* The time of a directory changes with its content. */
 	if (origin->type != OBJECT_FILE || !origin->hashed || c->before.ctime <= s->began)
 		return false;
 	if (origin->size == c->before.size)
@@ -72,7 +72,8 @@ bool settled_builds(const struct change *c)
 	return !c->pruned && git_dir_of(c->path) > 0;
 }
 
-/* The session wrote in a folder, and did nothing to it itself; the user put something else there. */
+/* The session wrote in a folder, and did nothing to the folder itself; the user put something else
+ * there. */
 static bool settled_is_replaced(const struct settled *s, const struct change *c)
 {
 	return c->after.type == OBJECT_DIR && c->before.type != OBJECT_DIR &&
@@ -98,7 +99,7 @@ static bool settled_is(const struct settled *s, struct change *c)
 			return true;
 	}
 	c->both = settled_is_both(s, c, &origin);
-	/* Only its mode is the session's doing, and only the content the user's: that stays. */
+	/* The session changed only the mode, and the user only the content: the content stays. */
 	if (c->both && c->before.type == OBJECT_FILE && c->after.type == OBJECT_FILE &&
 	    basis_same_content(&c->after, &origin) &&
 	    (c->before.mode & 0777) == (origin.mode & 0777))

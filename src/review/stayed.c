@@ -10,7 +10,7 @@
 
 enum {
 	STAYED_NAME = PATH_MAX + 40,
-	STAYED_LANDINGS = 64, /* of older ones nothing is kept that could be taken back */
+	STAYED_LANDINGS = 64, /* of older landings nothing is kept that could be undone */
 };
 
 static int stayed_set(struct basis *b, uint64_t number, const char *what, const char *path,
@@ -33,7 +33,7 @@ static const struct object *stayed_find(const struct basis *b, uint64_t number, 
 	return found ? &found->object : NULL;
 }
 
-/* The path that a line is about, and of which landing; NULL: it is none of ours. */
+/* The path that a line is about, and the landing; NULL: it is no line of ours. */
 static const char *stayed_path(const char *name, uint64_t *ret_number, bool *ret_is)
 {
 	char *rest = NULL;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts as landed though the user's version stayed, because the session's landed beside it
- * (basis.h: `stayed`).  Once that is taken back it is pending again, and is not when it is redone.
+ * What counts as landed although the user's version stayed, because the session's landed beside it
+ * (basis.h: `stayed`).  When that is undone, it is pending again; when it is redone, it is not.
  */
 #ifndef BAWN_STAYED_H
 #define BAWN_STAYED_H
 
 #include "basis.h"
 
-/* Landing `number` gave a path the entry `is`; `was`: what it had, NULL: none. */
+/* Notes that landing `number` gave a path the entry `is`; `was`: what it had, NULL: none. */
 int stayed_note(struct basis *stayed, uint64_t number, const char *path, const struct object *was,
 		const struct object *is);
 
-/* What nothing is kept of any more, when `number` lands. */
+/* When `number` lands: forgets landings of which nothing is kept any more. */
 void stayed_forget_old(struct basis *stayed, uint64_t number);
 
-/* Landing `to` takes back landing `from`: each path that is meant, and has in `b` what it got then,
- * has there what it had before. */
+/* Landing `to` undoes landing `from`: each path that is meant, and still has in `b` what it got
+ * then, gets what it had before. */
 struct stayed_turn {
 	uint64_t from, to;
 	bool (*is_meant)(const void *context, const char *path);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Who has ended may hold the lock for a moment longer, by a child that is about to end, too; who
- * begins holds it for a moment before it can be asked. */
+/* A session that has ended may hold the lock for a moment longer, by a child that is about to end,
+ * too.  One that begins holds it for a moment before it can answer. */
 enum { STILL_TRIES = 200, STILL_WAIT_NS = 10 * 1000 * 1000 };
 
 static int still_pause(const struct review *r, struct still *s, struct error *e)
@@ -59,7 +59,7 @@ int still_begin(struct review *r, struct still *ret, struct error *e)
 	char name[sizeof(r->session.name)];
 
 	(void)snprintf(name, sizeof(name), "%s", r->session.name);
-	/* Another command may have landed, forgotten or restored it since it was chosen. */
+	/* Another command may have applied, discarded or restored it since it was chosen. */
 	if (code == 0)
 		code = ret->hold == -ENOENT ? -ENOENT
 					    : layers_session_read(&r->layers, name, &r->session, e);
@@ -87,7 +87,7 @@ void still_end(struct still *s)
 {
 	struct error ignored = ERROR_INIT;
 
-	/* It goes on by itself when its keeper sees us gone. */
+	/* It also goes on when its keeper sees that we are gone. */
 	if (s->live)
 		(void)session_pause(&s->session, false, &ignored);
 	s->live = false;

@@ -23,7 +23,7 @@ enum { TOOL_COMMAND_MAX = 8192, TOOL_NAME_MAX = 64, TOOL_CONFIG_MAX = 1 << 20 };
 /* The one tool of this process. */
 static struct {
 	pid_t pid;
-	int go; /* a name for each pair of files; the end: that is all */
+	int go; /* gets a name for each pair of files; its end means that this is all */
 	int folder;
 	char path[PATH_MAX]; /* of the folder */
 } tool_own = {.go = -1, .folder = -1};
@@ -36,7 +36,7 @@ struct tool_choice {
 	bool folders; /* it takes both folders at once */
 };
 
-/* Tools that git knows, too, by what they are given. */
+/* Tools that git knows, too, with the arguments that they take. */
 static const struct {
 	const char *name, *command;
 	bool folders;
@@ -53,7 +53,7 @@ static const struct {
 	{"vscode", "code --wait --diff \"$LOCAL\" \"$REMOTE\"", false},
 };
 
-/* One pass over a file of settings: first the name, then that tool's command. */
+/* Reads a settings file: first for the name, then for that tool's command. */
 static void tool_read_config(const char *path, struct tool_choice *c, bool command)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(TOOL_CONFIG_MAX);
@@ -122,7 +122,7 @@ static int tool_choose(struct tool_choice *c, struct error *e)
 	return r;
 }
 
-/* --- who becomes it ------------------------------------------------------------------------ */
+/* --- the process that becomes it ----------------------------------------------------------- */
 
 static void tool_run(const struct tool_choice *c, const char *name)
 {
@@ -142,7 +142,7 @@ static void tool_run(const struct tool_choice *c, const char *name)
 		continue;
 }
 
-/* Waits for names, one on each line, and shows each pair; never returns. */
+/* Waits for names, one on each line, and shows each pair.  It never returns. */
 static void tool_wait(const struct tool_choice *c, const char *path, int names)
 {
 	FILE *lines = fdopen(names, "r");
@@ -209,7 +209,7 @@ int tool_begin(const struct invocation *i, struct error *e)
 		(void)close(ends[1]);
 		tool_wait(&c, clean, ends[0]);
 	}
-	/* A key for the tool is not for us: the folder goes when it has ended. */
+	/* A key for the tool is not for us: we remove the folder when the tool has ended. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)close(ends[0]);
@@ -219,7 +219,7 @@ int tool_begin(const struct invocation *i, struct error *e)
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* "0007-main.c": nothing that a shell or a tool could take for something else. */
+/* Writes "0007-main.c": nothing that a shell or a tool could misread. */
 static void tool_name(size_t number, const char *path, char ret[TOOL_NAME_MAX])
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -244,7 +244,7 @@ static int tool_put(const struct diff *d, const struct change *c, enum change_si
 
 	if (out < 0)
 		return -errno;
-	/* A link is what it says, and leads nowhere. */
+	/* A link becomes a file with its target, and leads nowhere. */
 	if (o->type == OBJECT_LINK)
 		buf_put_str(&text, o->link);
 	if (o->type != OBJECT_FILE)
@@ -252,7 +252,7 @@ static int tool_put(const struct diff *d, const struct change *c, enum change_si
 	_cleanup_fd_ int in = changes_open(&d->view, c, side);
 	int r = in < 0 ? in : fd_read_all(in, &text);
 
-	/* What is too large, or cannot be read, is empty. */
+	/* A file that is too large, or cannot be read, is empty here. */
 	return r < 0 ? 0 : fd_write_all(out, buf_str(&text), text.len);
 }
 
@@ -274,7 +274,7 @@ int tool_show(struct diff *d, struct error *e)
 		(void)snprintf(line, sizeof(line), "%s\n", name);
 		if (r == 0)
 			r = fd_write_all(tool_own.go, line, strlen(line));
-		/* Who left the tool has seen enough. */
+		/* A person who left the tool has seen enough. */
 		if (r == -EPIPE)
 			break;
 	}

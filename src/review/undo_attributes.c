@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands at a path, or (".") the tree itself: 0 or -errno. */
+/* Reads what a path has, or (".") the tree itself: 0 or -errno. */
 static int has_read(int tree, const char *path, struct stat *st, struct buf *into)
 {
 	const struct view base = {.base = tree};
@@ -71,7 +71,7 @@ bool undo_has_now(int tree, const char *path, const struct land_has *has)
 	       span_equal(buf_span(&list), has->attributes);
 }
 
-/* Whether two files have the same bytes in blocks; else they are zeros that nobody wrote. */
+/* Two files have data in the same places; elsewhere they have holes. */
 static bool has_same_runs(int a, int b)
 {
 	for (off_t at = 0;;) {

@@ -76,8 +76,8 @@ bool undo_object_of(const struct first_entry *f, const struct object *now, struc
 		return true;
 	memcpy(ret->digest, f->digest, SHA256_SIZE);
 	ret->hashed = f->flags & FIRST_HASHED;
-	/* Not hashed, but nobody has written it since.  An overlay may have numbers of its own,
-	 * and times can be set, but for that of the last change. */
+	/* It is not hashed, but nobody has written it since.  An overlay may have its own inodes,
+	 * and times can be set, except for the time of the last change. */
 	if (!ret->hashed && now->type == OBJECT_FILE &&
 	    (f->flags & FIRST_DIRECT ? now->ino == f->ino : now->ctime == f->ctime) &&
 	    now->mtime == f->mtime && now->size == f->size && now->hashed) {
@@ -87,39 +87,39 @@ bool undo_object_of(const struct first_entry *f, const struct object *now, struc
 	return ret->hashed;
 }
 
-/* --- what shall stand where ------------------------------------------------------------ */
+/* --- what shall be where -------------------------------------------------------------------- */
 
 enum direct_verdict {
 	DIRECT_SAME, /* it is as it was */
 	DIRECT_STEP,
-	DIRECT_STAYS, /* and why */
+	DIRECT_STAYS, /* `why` says why */
 };
 
-/* Upon what a verdict may hang. */
+/* What a verdict may depend on. */
 enum direct_upon {
-	DIRECT_FOLDER,     /* that it is in */
-	DIRECT_REPOSITORY, /* of an object */
+	DIRECT_FOLDER,     /* the folder that it is in */
+	DIRECT_REPOSITORY, /* the repository of an object */
 	DIRECT_UPON_COUNT,
 };
 
-/* One for each path of u->former. */
+/* One item for each path of u->former. */
 struct direct_item {
 	enum direct_verdict verdict;
-	const char *why; /* NULL: another path is named for it */
-	bool opens;      /* a folder that the session left closed */
+	const char *why; /* NULL: the reason is at another path */
+	bool opens;      /* it is a folder that the session left closed */
 	struct object now, was;
-	const struct land_has *has; /* of what it was; NULL: not known */
-	/* Its folder and its repository, and a list of what hangs upon it: numbers of items, and of
-	 * what they hang by (DIRECT_UPON_COUNT for each item).  -1: none. */
+	const struct land_has *has; /* what it had; NULL: not known */
+	/* Its folder and its repository, and a list of items that depend on it: numbers of items,
+	 * and by what they depend (DIRECT_UPON_COUNT for each item).  -1: none. */
 	ssize_t upon[DIRECT_UPON_COUNT], next[DIRECT_UPON_COUNT], hang;
 };
 
-/* Of a file with several names. */
+/* A file with several names. */
 struct direct_links {
-	const char *twin; /* a name by which it is the very file that it was, as it was; or NULL */
-	uint64_t ino;     /* of a name by which it is as it was */
-	size_t same;      /* so many are */
-	bool apart;       /* they are of several files, or not all are */
+	const char *twin; /* a name by which it is the same file as before, unchanged; or NULL */
+	uint64_t ino;     /* inode of a name by which it is unchanged */
+	size_t same;      /* how many names are unchanged */
+	bool apart;       /* the names are of several files, or not all are unchanged */
 };
 
 struct direct_plan {
@@ -128,7 +128,7 @@ struct direct_plan {
 	struct view base;
 	struct direct_item *items;
 	struct direct_links *links; /* by former.file */
-	size_t *todo; /* that stay now, and what hangs upon them was not asked since */
+	size_t *todo; /* items that stay now, and whose dependents we have not asked yet */
 	size_t todo_count;
 };
 
@@ -138,7 +138,7 @@ static void direct_stays(struct direct_item *i, const char *why)
 	i->why = why;
 }
 
-/* Of a folder: its owner can look into it. */
+/* For a folder: its owner can look into it. */
 static bool direct_is_open(uint32_t mode)
 {
 	return (mode & S_IRUSR) && (mode & S_IXUSR);
@@ -162,8 +162,8 @@ static bool direct_was_opened(const struct direct_plan *p, const char *path)
 }
 
 /*
- * It stands in a folder that came since into one that the session renamed.  The recorder noted all
- * that was there at the end; that a folder was moved does not show by what is in it.
+ * The path is in a folder that came since into one that the session renamed.  The recorder noted
+ * all that was there at the end; the content of a folder does not show that the folder was moved.
  */
 static bool direct_came_since(const struct direct_plan *p, const char *path)
 {
@@ -184,7 +184,7 @@ static bool direct_came_since(const struct direct_plan *p, const char *path)
 	return !above;
 }
 
-/* As the session left it; where it could not say, as it stands when nobody touched it since. */
+/* It is as the session left it.  If the recorder could not note that: nobody touched it since. */
 static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 			      const struct object *now)
 {
@@ -192,15 +192,15 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 	struct object left;
 
 	if (first_find_end(&p->u->first, path, &end) >= 0) {
-		/* A pipe, a socket or a device has no content to compare, and nobody loses any who
-		 * removes it. */
+		/* A pipe, a socket or a device has no content to compare, and nobody loses any by
+		 * its removal. */
 		if (end.kind == FIRST_OTHER)
 			return now->type == OBJECT_ABSENT ||
 			       (now->type > OBJECT_LINK && end.ino == now->ino &&
 				end.mtime == now->mtime && end.mode == now->mode);
 		if (!undo_object_of(&end, now, &left))
 			return false;
-		/* Left unreadable, and made readable since: else nobody could undo it. */
+		/* It was left unreadable, and made readable since: else nobody could undo it. */
 		if ((end.kind == FIRST_FILE && !(end.mode & S_IRUSR)) ||
 		    (end.kind == FIRST_DIR && !direct_is_open(end.mode)))
 			left.mode = now->mode;
@@ -208,12 +208,13 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 		       (now->type == OBJECT_ABSENT ||
 			undo_has_as_entry(&p->u->first, p->u->tree, path, &end));
 	}
-	/* Of a folder it is asked what is in it. */
+	/* For a folder its content decides. */
 	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR ||
 	       (now->ctime <= p->session->ended && !direct_came_since(p, path));
 }
 
-/* Somebody gave it another time since, which is left to it. */
+/* It still has the time that the session gave it.  If somebody gave it another one since, it keeps
+ * that. */
 static bool direct_has_time_of_session(const struct direct_plan *p, const char *path,
 				       const struct object *now)
 {
@@ -246,9 +247,9 @@ void undo_hash(const struct first *first, struct first_entry *f)
 }
 
 /*
- * What the recorder kept, with the digest of a content that is a file of its own.  It is hashed
- * unless nobody has touched what stands there since: the session can write a file, or make another
- * that gets its number, and set its time back, but not that of the last change.
+ * What the recorder kept, with the digest of a content that is in a separate file.  We hash it
+ * unless nobody has touched what is there since: the session can write a file, or make another one
+ * that gets its inode, and set its time back, but not the time of the last change.
  */
 static bool direct_was_kept(const struct direct_plan *p, const struct first_entry *e,
 			    struct direct_item *i)
@@ -261,7 +262,7 @@ static bool direct_was_kept(const struct direct_plan *p, const struct first_entr
 	return undo_object_of(&hashed, &i->now, &i->was);
 }
 
-/* NULL, or why it is not known what stood there. */
+/* NULL, or why we do not know what was there. */
 static const char *direct_former(const struct direct_plan *p, const struct former *f,
 				 struct direct_item *i)
 {
@@ -300,7 +301,9 @@ static bool direct_has_content(const struct direct_plan *p, const struct former 
 	return content >= 0;
 }
 
-/* What can be renamed lies on one mount, and what something is mounted on cannot be. */
+/*
+ * A rename works only on one mount, and not on a mount point: true if this one cannot be renamed.
+ */
 static bool direct_is_barred(const struct direct_plan *p, const struct former *f,
 			     const struct direct_item *i)
 {
@@ -315,7 +318,7 @@ static bool direct_is_barred(const struct direct_plan *p, const struct former *f
 	       (elsewhere && !str_equal(at, real));
 }
 
-/* It stands where the session took a folder away, and no call of the session put it there. */
+/* It is where the session removed a folder, and no call of the session put it there. */
 static bool direct_is_others(const struct direct_plan *p, const struct former *f,
 			     const struct object *now)
 {
@@ -337,7 +340,7 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 	const char *why = direct_former(p, f, i);
 
 	if (why) {
-		/* What it became is named, where it is. */
+		/* What it became is named at its own path. */
 		direct_stays(i, elsewhere && f->entry < 0 ? NULL : why);
 		return;
 	}
@@ -366,7 +369,9 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 		direct_stays(i, "it was not kept");
 }
 
-/* The time of a folder that stays one: as it was, unless somebody changed what is in it since. */
+/*
+ * The time for a folder that stays a folder: as it was, unless somebody changed its content since.
+ */
 static int64_t direct_time(const struct direct_plan *p, const struct former *f,
 			   const struct direct_item *i)
 {
@@ -379,7 +384,7 @@ static int64_t direct_time(const struct direct_plan *p, const struct former *f,
 
 /* --- files with several names ----------------------------------------------------------- */
 
-/* It is the very file that it was. */
+/* It is the same file as before. */
 static bool direct_is_itself(const struct direct_plan *p, const struct former *f,
 			     const struct direct_item *i)
 {
@@ -390,14 +395,14 @@ static bool direct_is_itself(const struct direct_plan *p, const struct former *f
 	first_at(&p->u->first, (size_t)(f->entry >= 0 ? f->entry : f->meta), &e);
 	if (i->now.ino != e.ino || i->now.dev != e.dev)
 		return false;
-	/* Another file may have its number. */
+	/* Another file may have its inode. */
 	_cleanup_fd_ int fd = view_openat(&p->base, f->path, O_PATH);
 	int64_t born = fd < 0 ? 0 : first_born(fd, "");
 
 	return !born || (e.born ? born == e.born : born <= e.ctime);
 }
 
-/* What became of each file's names. */
+/* Notes what became of each file's names. */
 static void direct_see_links(struct direct_plan *p)
 {
 	for (size_t n = 0; n < p->u->former.count; n++) {
@@ -418,7 +423,7 @@ static void direct_see_links(struct direct_plan *p)
 	}
 }
 
-/* Whether it is as it was but for its further names: it is a name of another file than it was. */
+/* It is unchanged, except that it is now a name of another file than it was. */
 static bool direct_has_other_links(const struct direct_plan *p, const struct former *f,
 				   const struct direct_item *i)
 {
@@ -430,7 +435,7 @@ static bool direct_has_other_links(const struct direct_plan *p, const struct for
 	return f->file ? l->twin || l->apart || i->now.links != l->same : i->now.links > 1;
 }
 
-/* Where the file is that shall have this name again, or NULL: it is a new one. */
+/* Where the file is that shall have this name again; NULL: it will be a new file. */
 static const char *direct_twin(const struct direct_plan *p, const struct former *f,
 			       const struct direct_item *i)
 {
@@ -449,7 +454,7 @@ static void direct_plan_links(struct direct_plan *p)
 			p->items[n].verdict = DIRECT_STEP;
 }
 
-/* --- what hangs together --------------------------------------------------------------- */
+/* --- what depends on what ------------------------------------------------------------------ */
 
 static unsigned int direct_after(const struct direct_item *i)
 {
@@ -474,7 +479,7 @@ static int direct_look_inside(void *context, const char *name)
 	return f->stays ? -ECANCELED : 0;
 }
 
-/* A folder goes only when everything in it does. */
+/* A folder can go only if everything in it goes: true if something stays. */
 static bool direct_has_rest(const struct direct_plan *p, const struct former *f,
 			    const struct direct_item *i)
 {
@@ -566,7 +571,7 @@ static void direct_hang(struct direct_plan *p, size_t n, enum direct_upon by, ss
 	p->items[upon].hang = (ssize_t)n * DIRECT_UPON_COUNT + by;
 }
 
-/* Which verdicts hang upon which. */
+/* Notes which verdicts depend on which. */
 static void direct_hang_all(struct direct_plan *p)
 {
 	const struct undo_git git = direct_git(p);
@@ -589,7 +594,7 @@ static void direct_stays_now(struct direct_plan *p, struct direct_item *i, const
 	p->todo[p->todo_count++] = (size_t)(i - p->items);
 }
 
-/* One path, by what it hangs upon. */
+/* Judges one path by what it depends on. */
 static void direct_hold(struct direct_plan *p, size_t n)
 {
 	const struct former *f = &p->u->former.items[n];
@@ -612,7 +617,7 @@ static void direct_hold(struct direct_plan *p, size_t n)
 		direct_stays_now(p, i, "something that is in it stays");
 }
 
-/* What hangs upon a path that stays now. */
+/* Judges what depends on a path that stays now. */
 static void direct_hold_with(struct direct_plan *p, size_t n)
 {
 	const struct direct_item *i = &p->items[n];
@@ -629,7 +634,7 @@ static void direct_hold_with(struct direct_plan *p, size_t n)
 	}
 }
 
-/* Each path that comes to stay is asked once what that means for others: a session can leave
+/* For each path that turns out to stay we ask once what that means for others: a session can make
  * chains of them as long as it likes. */
 static void direct_hold_together(struct direct_plan *p)
 {
@@ -641,9 +646,9 @@ static void direct_hold_together(struct direct_plan *p)
 		direct_hold_with(p, p->todo[--p->todo_count]);
 }
 
-/* --- what the session only gave another name -------------------------------------------- */
+/* --- what the session only renamed --------------------------------------------------------- */
 
-/* What stands somewhere now, by its inode. */
+/* An object that is there now, by its inode. */
 struct direct_there {
 	uint64_t ino;
 	size_t n;
@@ -664,7 +669,7 @@ static bool direct_is_gone(const struct direct_plan *p, size_t n)
 	       (!f->real || str_equal(f->real, f->path));
 }
 
-/* The same file, and not another that got its number. */
+/* It is the same file, and not another one that got its inode. */
 static bool direct_is_that(const struct direct_plan *p, size_t n, const struct first_entry *e)
 {
 	const struct object *now = &p->items[n].now;
@@ -676,8 +681,8 @@ static bool direct_is_that(const struct direct_plan *p, size_t n, const struct f
 
 /*
  * What cannot come back from what was kept may be there by another name: a file that was too large
- * to be kept, a pipe, one whose old name the user took.  Where nobody wrote it since it comes back
- * from there, else it stays there; it never goes.
+ * to keep, a pipe, a file whose old name the user took.  If nobody wrote it since, it comes back
+ * from there; else it stays there.  It is never removed.
  */
 static int direct_find_renamed(struct direct_plan *p)
 {
@@ -724,7 +729,7 @@ static int direct_find_renamed(struct direct_plan *p)
 
 /* --- what has to be opened first -------------------------------------------------------- */
 
-/* Where a closed folder came from says whether it was closed before: then it is not opened. */
+/* The former mode of a closed folder says whether it was closed before: then we do not open it. */
 static bool direct_was_open(const struct direct_plan *p, const struct former *f)
 {
 	ssize_t from = f->meta >= 0 ? f->meta : f->entry;
@@ -736,7 +741,7 @@ static bool direct_was_open(const struct direct_plan *p, const struct former *f)
 	return direct_is_open(e.mode);
 }
 
-/* A folder that the session left closed. */
+/* The session left this folder closed. */
 static bool direct_opens(const struct direct_plan *p, const struct former *f,
 			 const struct direct_item *i)
 {
@@ -747,8 +752,8 @@ static bool direct_opens(const struct direct_plan *p, const struct former *f,
 	       (!stays || direct_is_open(i->was.mode));
 }
 
-/* What such folders hide is not known, nor what hangs upon it: nothing else is done before they are
- * open, and all is looked at again. */
+/* We do not know what such folders hide, nor what depends on it: we do nothing else before they are
+ * open, and then look at all again. */
 static void direct_plan_opening(struct direct_plan *p)
 {
 	struct undo_direct *u = p->u;
@@ -846,7 +851,7 @@ static int direct_read_former(struct undo_direct *u, const struct layers_session
 	return code < 0 ? code : undo_unseen_read(u, s);
 }
 
-/* As the session left it, so far as that is known. */
+/* Compares the workspace's folder with how the session left it, as far as we know that. */
 static void direct_read_top(struct undo_direct *u, const struct layers_session *s)
 {
 	struct first_entry was, end;
@@ -937,7 +942,7 @@ int undo_direct_content(const struct undo_direct *u, size_t i)
 		if (fd != -ENOENT)
 			return fd;
 	}
-	/* Only its mode or time was changed, and its content never kept. */
+	/* Only its mode or time was changed, so its content was never kept. */
 	if (basis_same_content(&u->steps[i].before, &u->steps[i].after))
 		return view_openat(&base, u->steps[i].path, O_RDONLY);
 	return f->entry < 0 && f->real ? view_openat(&base, f->real, O_RDONLY) : -ENOENT;
@@ -948,10 +953,12 @@ int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, i
 	const struct former *f = former_find_path(&u->former, path);
 	struct first_entry was, end;
 
-	/* Nothing in it got another name, but undo puts other files there. */
+	/* Nothing in it was renamed, but undo puts other files there. */
 	if (*path)
 		return f ? u->times[f - u->former.items] : now;
-	/* The workspace's own, likewise; somebody may have changed something in it since. */
+	/*
+	 * The same for the workspace's own folder; somebody may have changed something in it since.
+	 */
 	if (first_find(&u->first, ".", &was) < 0)
 		return now;
 	return first_find_end(&u->first, ".", &end) >= 0 && end.mtime == now ? was.mtime : 0;

@@ -18,15 +18,15 @@ enum {
 struct former_node {
 	struct former_node *parent;
 	struct former_node *children, *next; /* siblings */
-	struct former_node **back;           /* what points to it among them */
-	struct former_node *chain;           /* of one slot of the table */
+	struct former_node **back;           /* the pointer to it among the siblings */
+	struct former_node *chain;           /* the next in the same slot of the table */
 	uint64_t id;
 	const char *name;
-	/* Nodes beneath it that have another epoch are no longer there. */
+	/* Nodes beneath it with another epoch are no longer there. */
 	unsigned int epoch, parent_epoch;
 	ssize_t entry, meta;
 	const char *real; /* "" is the tree itself */
-	bool said;        /* an entry speaks of it, or it was moved */
+	bool said;        /* an entry is about it, or it was moved */
 };
 
 struct former_tree {
@@ -57,7 +57,7 @@ static struct former_node **former_slot(const struct former_tree *t,
 {
 	uint32_t hash = fnv_bytes(FNV_START, &parent->id, sizeof(parent->id));
 
-	/* Those that are no longer there are not in the way. */
+	/* Nodes that are no longer there do not matter. */
 	hash = fnv_bytes(hash, &parent->epoch, sizeof(parent->epoch));
 	return &t->slots[fnv_bytes(hash, name, len) % FORMER_SLOTS];
 }
@@ -89,7 +89,7 @@ static void former_hang(const struct former_tree *t, struct former_node *n,
 	parent->children = n;
 }
 
-/* Of one that is there still. */
+/* Takes a node off that is still there. */
 static void former_take_off(const struct former_tree *t, struct former_node *n)
 {
 	struct former_node **at = former_slot(t, n->parent, n->name, strlen(n->name));
@@ -109,7 +109,7 @@ static void former_clear(struct former_node *n)
 	n->epoch++;
 }
 
-/* Whether what it is, as far as the entries were read, is a folder. */
+/* It is a folder, as far as the entries were read. */
 static bool former_is_folder(const struct former_tree *t, const struct former_node *n,
 			     uint64_t *ret_ino)
 {
@@ -127,7 +127,7 @@ static bool former_is_folder(const struct former_tree *t, const struct former_no
 	return o.type == OBJECT_DIR;
 }
 
-/* A node for a name of which none speaks yet; NULL: no memory. */
+/* Makes a node for a name that has none yet; NULL: no memory. */
 static struct former_node *former_new(struct former_tree *t, struct former_node *parent,
 				      const char *name, size_t len)
 {
@@ -145,7 +145,7 @@ static struct former_node *former_new(struct former_tree *t, struct former_node 
 	return n;
 }
 
-/* The node of a path; NULL: no memory. */
+/* The node of a path, made if there is none; NULL: no memory. */
 static struct former_node *former_at(struct former_tree *t, const char *path)
 {
 	struct former_node *n = &t->root;
@@ -181,7 +181,7 @@ static void former_put(struct former_tree *t, const struct former *f)
 	t->failed = r < 0 ? r : t->failed;
 }
 
-/* What the session made: nothing stood at `path`, unless an entry says otherwise. */
+/* The session made it: nothing was at `path`, unless an entry says otherwise. */
 static void former_made(struct former_tree *t, const char *path)
 {
 	former_put(t, &(struct former){.path = path, .entry = -1, .meta = -1, .made = true});
@@ -201,9 +201,10 @@ static void former_on_stood(struct former_tree *t, size_t i, const struct first_
 	}
 	n->meta = -1;
 	if (e->kind == FIRST_DIR) {
-		/* What is in it is known by other entries, and by what stands there.  It may have
-		 * stayed a while after this one, whose call failed: what is said of it later
-		 * counts. */
+		/*
+		 * Other entries, and what is there, say what is in it.  It may have stayed for a
+		 * while after this entry, if the call failed: what later entries say of it counts.
+		 */
 		if (!former_is_folder(t, n, &ino)) {
 			if (n->real)
 				former_made(t, n->real);
@@ -265,10 +266,10 @@ static void former_on_moved(struct former_tree *t, const struct first_entry *e)
 static void former_walk(struct former_tree *t, const struct former_node *n, const char *path,
 			const char *real, int depth);
 
-/* The names in a folder: nothing is held open while what is beneath it is walked through. */
+/* The names in a folder, so that nothing is held open while we walk what is beneath. */
 struct former_names {
 	struct former_tree *t;
-	const struct former_node *node; /* NULL: no entry speaks of what is here */
+	const struct former_node *node; /* NULL: no entry is about what is here */
 	struct former_name {
 		struct former_name *next;
 		const char *name;
@@ -292,7 +293,7 @@ static int former_on_name(void *context, const char *name)
 	return 0;
 }
 
-/* All that came along with a folder. */
+/* Lists all that was moved with a folder. */
 static void former_walk_along(struct former_tree *t, const struct former_node *n, const char *path,
 			      const char *real, int depth)
 {
@@ -316,7 +317,7 @@ bool former_is_closed(const struct view *now, const char *path)
 	return fd < 0 || faccessat(fd, "", R_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0;
 }
 
-/* What stood at `path`, and that it became what is at `real`. */
+/* Lists what was at `path`, and that it became what is at `real`. */
 static void former_put_both(struct former_tree *t, const struct former_node *n, const char *path,
 			    const char *real, bool closed)
 {
@@ -365,7 +366,9 @@ static int former_compare(const void *a, const void *b)
 
 	if (r != 0)
 		return r;
-	/* What stood there comes before that the session made something here. */
+	/*
+	 * An item with something comes before one that says that the session made something here.
+	 */
 	return (y->real || y->entry >= 0) - (x->real || x->entry >= 0);
 }
 

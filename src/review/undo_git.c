@@ -29,8 +29,8 @@ static int git_compare(const void *a, const void *b)
 	return memcmp(x->ptr, y->ptr, x->len);
 }
 
-/* A session can make as many repositories as it likes, and as many files in each: all paths are
- * gone through twice, whatever there is of them. */
+/* A session can make as many repositories as it likes, and as many files in each: we go through all
+ * paths only twice. */
 int undo_git_leave(const struct undo_git *g)
 {
 	_cleanup_free_ struct span *left = calloc(g->count + 1, sizeof(*left));
@@ -44,7 +44,7 @@ int undo_git_leave(const struct undo_git *g)
 					 ? git_of(path)
 					 : (struct span){NULL, 0};
 
-		/* Mostly those of one repository follow each other. */
+		/* Mostly paths of one repository follow each other. */
 		if (of.len && (count == 0 || git_compare(&of, &left[count - 1]) != 0))
 			left[count++] = of;
 	}

@@ -33,10 +33,10 @@ int undo_record(struct undo *u, size_t first, size_t count, struct error *e)
 		     : decision_settle(&u->decision, e);
 }
 
-/* What lands at once: what lies on one mount. */
+/* What lands at once: all that is on one mount. */
 struct undo_landing {
 	struct undo *u;
-	size_t first, count; /* of its steps */
+	size_t first, count; /* its steps */
 	char at[PATH_MAX];   /* land_how.at */
 	struct land_result result;
 	struct error e;
@@ -68,7 +68,7 @@ static int undo_on_open(void *context, size_t i)
 
 	if (l->u->from[i] >= l->u->all_count)
 		return undo_open_added(&l->u->refs.added[l->u->from[i] - l->u->all_count]);
-	/* One that stays is its own copy. */
+	/* An object that stays is its own copy. */
 	if (!l->u->is_direct && git_is_in_objects(s->path) && s->before.type == OBJECT_FILE)
 		return open_file(l->u->review.tree, s->path, O_RDONLY, 0);
 	return l->u->is_direct ? undo_direct_content(&l->u->direct, l->u->from[i])
@@ -119,7 +119,7 @@ struct undo_placed {
 	const char *at;
 };
 
-/* What is mounted comes after what it is mounted in; else the order stays, which is by path. */
+/* What is mounted comes after what it is mounted in; else steps stay sorted by path. */
 static int undo_placed_order(const void *a, const void *b)
 {
 	const struct undo_placed *x = a, *y = b;
@@ -128,7 +128,7 @@ static int undo_placed_order(const void *a, const void *b)
 	return order ? order : journal_compare(x->step.path, y->step.path);
 }
 
-/* The steps, by mounts; *ret: the mount of each. */
+/* Sorts the steps by mounts; *ret: the mount of each. */
 static int undo_place(struct undo *u, const char ***ret)
 {
 	_cleanup_free_ struct undo_placed *all = calloc(u->count + 1, sizeof(*all));
@@ -145,7 +145,7 @@ static int undo_place(struct undo *u, const char ***ret)
 			last = arena_str(&u->review.arena, found);
 		if (r < 0 || !last)
 			return r < 0 ? r : -ENOMEM;
-		/* Of folders that are only opened nothing is read. */
+		/* Nothing is read of folders that are only opened. */
 		all[i] = (struct undo_placed){
 			.step = u->steps[i], .from = undo_opens(u) ? 0 : u->from[i], .at = last};
 	}
@@ -182,7 +182,7 @@ int undo_land_all(struct undo *u, struct error *e)
 		u->landings += code == 0;
 		if (code == 0)
 			continue;
-		/* Two sentences, where two failed. */
+		/* If two fail, print both sentences. */
 		if (r < 0)
 			verb_complain(e);
 		*e = own;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What undo has chosen lands.  A landing renames, and nothing can be renamed over the border of a
- * mount: what a direct session did on something that is mounted in the workspace lands by itself,
- * all of it or nothing, and is redone by itself.
+ * Lands what undo has chosen.  A landing renames, and no rename crosses the border of a mount.  So
+ * what a direct session did on something that is mounted in the workspace lands separately, all of
+ * it or nothing, and is redone separately.
  */
 #ifndef BAWN_UNDO_LAND_H
 #define BAWN_UNDO_LAND_H
 
 #include "undo_parts.h"
 
-/* What is done stands in the record, from a step on so many of them, before it is. */
+/* Writes `count` steps from `first` on into the record, before they are done. */
 int undo_record(struct undo *u, size_t first, size_t count, struct error *e);
 
-/* What a direct session did, mount by mount: one that fails is in no other's way, and its first
- * versions stay kept. */
+/* Lands what a direct session did, mount by mount.  If one fails, the others still land, and its
+ * first versions stay kept. */
 int undo_land_all(struct undo *u, struct error *e);
 
-/* An apply, or what was undone: all of it lies on one mount, of which its journal knows. */
+/* Lands the undo of an apply, or a redo: all of it is on one mount, which its journal has. */
 int undo_land_kept(struct undo *u, struct error *e);
 
 #endif

@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An entry of a file; of one file the earliest counts. */
+/* An entry of a file; the earliest one of a file counts. */
 struct link_file {
 	uint64_t dev, ino;
 	int64_t born, ctime;
-	size_t at; /* the entry */
-	/* What the file was then: its content is from the first entry of a content, itself or a
-	 * later one; -1: none.  meta: itself, when it is of mode and time alone; else -1. */
+	size_t at; /* number of the entry */
+	/* What the file was then.  Its content is in this entry or in the first later one that has
+	 * content; -1: none.  meta: this entry, if it has only mode and time; else -1. */
 	ssize_t entry, meta;
-	bool many; /* it had several names */
+	bool many; /* the file had several names */
 };
 
 struct link_join {
@@ -26,9 +26,9 @@ struct link_join {
 	int tree;
 	struct arena *arena;
 	struct former_list *list;
-	struct link_file *files; /* by number, birth and entry */
+	struct link_file *files; /* sorted by number, birth and entry */
 	size_t count;
-	size_t known; /* of the list: sorted */
+	size_t known; /* how many of the list are sorted */
 };
 
 static int links_compare(const void *a, const void *b)
@@ -44,8 +44,11 @@ static int links_compare(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Entries without a birth: of one number, who was made later was entered and changed later.  The
- * first that was changed when `f` was there already is of the same file. */
+/*
+ * For entries without a birth: of those with one number, a file that was made later was entered and
+ * changed later.  The first one that was changed when `f` was there already belongs to the same
+ * file.
+ */
 static bool links_is_before(const struct link_file *x, const struct link_file *f)
 {
 	if (x->dev != f->dev)
@@ -60,7 +63,7 @@ static bool links_comes_first(const struct link_file *x, const struct link_file 
 	return links_compare(x, f) < 0;
 }
 
-/* The first that is not before `f`, if it has the same number. */
+/* The first one that is not before `f`, if it has the same number. */
 static struct link_file *links_seek(const struct link_join *j, const struct link_file *f,
 				    bool (*is_before)(const struct link_file *x,
 						      const struct link_file *f))
@@ -80,7 +83,7 @@ static struct link_file *links_seek(const struct link_join *j, const struct link
 	return found && found->dev == f->dev && found->ino == f->ino ? found : NULL;
 }
 
-/* The earliest entry of a file; NULL: none is known.  unsure: it may be another one's. */
+/* The earliest entry of a file; NULL: we know none.  unsure: it may belong to another file. */
 static struct link_file *links_find(const struct link_join *j, uint64_t dev, uint64_t ino,
 				    int64_t born, bool *unsure)
 {
@@ -106,7 +109,7 @@ static bool links_is_one(const struct link_file *x, const struct link_file *y)
 	return x->dev == y->dev && x->ino == y->ino && x->born == y->born;
 }
 
-/* Of each entry the content that it speaks of; and files that never had several names go. */
+/* Finds the content for each entry, and drops files that never had several names. */
 static void links_arrange(struct link_join *j)
 {
 	size_t kept = 0;
@@ -140,7 +143,7 @@ static int links_read(struct link_join *j)
 		first_at(j->first, i, &e);
 		bool meta = e.flags & FIRST_META;
 
-		/* Of one that has one name now nothing but its birth tells that it had more. */
+		/* If a file has one name now, only its birth can show that it had more. */
 		if (e.kind != FIRST_FILE || e.flags & FIRST_END || (e.links < 2 && !e.born))
 			continue;
 		j->files[j->count++] = (struct link_file){.dev = e.dev,
@@ -162,7 +165,7 @@ static struct link_file *links_find_entry(const struct link_join *j, const struc
 	return e->kind == FIRST_FILE ? links_find(j, e->dev, e->ino, e->born, unsure) : NULL;
 }
 
-/* Of what has a name in a folder. */
+/* The entry for what has a name in a folder. */
 static struct link_file *links_find_name(const struct link_join *j, int folder, const char *name,
 					 const struct stat *st, bool *unsure)
 {
@@ -173,7 +176,7 @@ static struct link_file *links_find_name(const struct link_join *j, int folder, 
 	return links_find(j, st->st_dev, st->st_ino, first_born(folder, name), unsure);
 }
 
-/* Of what the session left at a path. */
+/* The entry for what the session left at a path. */
 static struct link_file *links_find_left(const struct link_join *j, const char *path, bool *unsure)
 {
 	struct first_entry end;
@@ -186,7 +189,7 @@ static struct link_file *links_find_left(const struct link_join *j, const char *
 	return fd >= 0 && fstat(fd, &st) == 0 ? links_find_name(j, fd, "", &st, unsure) : NULL;
 }
 
-/* Paths that are in the list: the file may have been written by another name before. */
+/* Corrects paths in the list: the file may have been written by another name before. */
 static void links_correct(struct link_join *j)
 {
 	for (size_t i = 0; i < j->list->count; i++) {
@@ -202,7 +205,9 @@ static void links_correct(struct link_join *j)
 		} else if (f->real) {
 			file = links_find_left(j, f->real, &unsure);
 		}
-		/* Behind its own there is nothing earlier of it: another file got its number. */
+		/*
+		 * There is nothing earlier of it before its own entry: another file got its number.
+		 */
 		if (!file || (own >= 0 && file->at > (size_t)own) ||
 		    (unsure && own >= 0 && file->at == (size_t)own))
 			continue;
@@ -236,7 +241,7 @@ static int links_put(struct link_join *j, const char *path, const struct link_fi
 	return own ? former_list_add(l, &f) : -ENOMEM;
 }
 
-/* Names that the recorder found at the end, and no entry speaks of. */
+/* Adds names that the recorder found at the end, and that have no entry. */
 static int links_put_left(struct link_join *j)
 {
 	int r = 0;
@@ -258,7 +263,7 @@ static int links_put_left(struct link_join *j)
 	return r;
 }
 
-/* And those that are found now: of a session that was killed, or in a folder that was closed. */
+/* Adds names that are found now: of a session that was killed, or in a folder that was closed. */
 static int links_meet(void *context, const struct first_name *name)
 {
 	struct link_join *j = context;

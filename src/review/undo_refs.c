@@ -20,10 +20,10 @@
 enum { REFS_STORE_MS = 10000 };
 
 struct undo_ref {
-	const char *path, *name; /* of its file; within the repository */
+	const char *path, *name; /* path of its file; name within the repository */
 	struct git_name left, back, now;
-	size_t step; /* of its file, or else of packed-refs */
-	bool own;    /* of its file */
+	size_t step; /* the step of its file, or else of packed-refs */
+	bool own;    /* the step is that of its file */
 };
 
 void undo_refs_fini(struct undo_refs *r)
@@ -47,7 +47,7 @@ static bool refs_are_of_one(const struct undo_ref *a, const struct undo_ref *b)
 	return refs_gitdir(a) == refs_gitdir(b) && strncmp(a->path, b->path, refs_gitdir(a)) == 0;
 }
 
-/* NAME in the repository of a ref; false: it is too long. */
+/* NAME in the repository of a ref; false: the path is too long. */
 static bool refs_beside(const struct undo_ref *one, const char *name, char ret[PATH_MAX])
 {
 	return snprintf(ret, PATH_MAX, "%.*s/%s", (int)refs_gitdir(one), one->path, name) <
@@ -76,7 +76,7 @@ static int refs_on_ref(void *context, const char *path, const struct git_name *l
 	struct undo_ref one = {.path = own, .name = name, .left = *left, .back = *back};
 	ssize_t step = journal_find_step(land_undo_journal(r->kept), own);
 
-	/* What is a folder of refs on one side is no file of this one. */
+	/* If it is a folder of refs on one side, it is no file of this one. */
 	one.own = step >= 0 && r->steps[step].before.type != OBJECT_DIR &&
 		  r->steps[step].after.type != OBJECT_DIR;
 	if (!one.own)
@@ -99,7 +99,7 @@ static int refs_open(const struct view *base, const struct undo_ref *one, struct
 
 static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *one);
 
-/* A packed ref goes with this: those of one repository are r->items[from..to]. */
+/* A packed ref goes with this undo: the refs of one repository are r->items[from..to]. */
 static bool refs_gives_way(const struct undo_refs *r, size_t from, size_t to, const char *name)
 {
 	for (size_t i = from; i < to; i++)
@@ -108,7 +108,8 @@ static bool refs_gives_way(const struct undo_refs *r, size_t from, size_t to, co
 	return false;
 }
 
-/* A packed ref that does not go stands where one would have its folder, or has its folder there. */
+/* A packed ref that stays is in the place of a folder that this ref needs, or has its own folder
+ * there. */
 static bool refs_is_barred(const struct undo_refs *r, const struct git_refs *refs, size_t from,
 			   size_t to, const char *ref)
 {
@@ -144,7 +145,7 @@ static bool refs_is_known(const struct undo_refs *u, const struct git_refs *refs
 	return git_name_equal(&one->now, &one->left) || git_name_equal(&one->now, &one->back);
 }
 
-/* The files of the landing, put back, would not make this ref what it was. */
+/* If we put the landing's files back, this ref would not be what it was. */
 static bool refs_needs_value(const struct undo_refs *r, const struct git_refs *refs,
 			     const struct undo_ref *one)
 {
@@ -160,7 +161,7 @@ static bool refs_needs_value(const struct undo_refs *r, const struct git_refs *r
 	       !git_name_equal(packed ? &packed->object : &none, &one->back);
 }
 
-/* It comes back with this, or may, in a pack. */
+/* The object comes back with this undo, or may come in a pack. */
 static bool refs_is_brought(const struct undo_refs *r, const struct undo_ref *one)
 {
 	char hex[GIT_HEX_MAX + 1], name[GIT_HEX_MAX + sizeof("objects//")];
@@ -178,7 +179,7 @@ static bool refs_is_brought(const struct undo_refs *r, const struct undo_ref *on
 	return false;
 }
 
-/* What it was is not in the repository any more: `git gc` pruned it. */
+/* Its former object is not in the repository any more: `git gc` pruned it. */
 static bool refs_is_pruned(const struct undo_refs *r, struct git_store *s,
 			   const struct undo_ref *one)
 {
@@ -186,7 +187,7 @@ static bool refs_is_pruned(const struct undo_refs *r, struct git_store *s,
 	       git_store_has(s, &one->back) == -ENOENT && !refs_is_brought(r, one);
 }
 
-/* The refs of one repository. */
+/* Judges the refs of one repository. */
 static void refs_judge(struct undo_refs *r, const struct git_refs *refs, size_t from, size_t to)
 {
 	_cleanup_git_store_ struct git_store *store = NULL;
@@ -226,7 +227,7 @@ int undo_refs_judge(struct undo_refs *r)
 	size_t to = 0;
 	int code = land_undo_refs(r->kept, refs_on_ref, r);
 
-	/* One that nobody understands says nothing. */
+	/* If we do not understand the list, we ignore it. */
 	if (code == -EBADMSG)
 		r->item_count = 0;
 	for (size_t from = 0; from < r->item_count && code != -ENOMEM; from = to) {
@@ -255,7 +256,7 @@ static bool refs_goes(const struct undo_refs *r, const struct undo_ref *one)
 	return refs_is_done(r, one->step) && !one->back.len && one->now.len;
 }
 
-/* The branch that a HEAD is; "" when it is none. */
+/* The branch of a HEAD; "": it is on none. */
 static void refs_head(int fd, char ret[GIT_REF_NAME_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(GIT_REF_NAME_MAX);
@@ -266,7 +267,7 @@ static void refs_head(int fd, char ret[GIT_REF_NAME_MAX])
 		ret[0] = '\0';
 }
 
-/* The branch that is rebased, of a HEAD that is on none meanwhile. */
+/* The branch that is being rebased, while HEAD is on none. */
 static void refs_rebased(const struct view *base, const struct undo_ref *of, const char *folder,
 			 char ret[GIT_REF_NAME_MAX])
 {
@@ -296,7 +297,7 @@ struct refs_user {
 	bool is;
 };
 
-/* The step of a file of git's in `folder` of the repository; -1: the landing has none. */
+/* The step of one of git's files in `folder` of the repository; -1: the landing has none. */
 static ssize_t refs_step_in(const struct refs_user *u, const char *folder, const char *name)
 {
 	char inner[PATH_MAX];
@@ -306,7 +307,7 @@ static ssize_t refs_step_in(const struct refs_user *u, const char *folder, const
 		       : -1;
 }
 
-/* The landing came to what is checked out there as well, which goes back with the branch.  A
+/* The landing changed what is checked out there as well, so that goes back with the branch.  A
  * repository without an index has nothing checked out. */
 static bool refs_moves_with(const struct refs_user *u, const char *folder)
 {
@@ -325,7 +326,8 @@ static bool refs_moves_with(const struct refs_user *u, const char *folder)
 	       o.type == OBJECT_ABSENT;
 }
 
-/* The HEAD in `folder` will be on the branch, which goes, or moves beneath what is checked out. */
+/* Sets u->is if the HEAD in `folder` will be on the branch, and the branch goes, or moves while the
+ * checkout stays. */
 static void refs_ask_head(struct refs_user *u, const char *folder)
 {
 	ssize_t head = refs_step_in(u, folder, "HEAD");
@@ -356,7 +358,7 @@ static int refs_on_worktree(void *context, const char *name)
 	return 0;
 }
 
-/* HEAD will be on this branch, or that of a worktree that stays. */
+/* HEAD will be on this branch, or the HEAD of a worktree that stays. */
 static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *one)
 {
 	struct refs_user u = {.r = r, .base = {.base = r->tree}, .of = one};
@@ -370,7 +372,7 @@ static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *o
 	return u.is;
 }
 
-/* The step of what a log or the words of a commit are about, and that goes; they go with it. */
+/* What a log or the message of a commit is about goes: then they go with it. */
 static bool refs_goes_with(const struct undo_refs *r, size_t i)
 {
 	const char *path = r->steps[i].path, *rest = git_rest(path);
@@ -386,7 +388,7 @@ static bool refs_goes_with(const struct undo_refs *r, size_t i)
 	       r->steps[step].after.type == OBJECT_ABSENT;
 }
 
-/* What git writes for itself, and that says nothing of what the repository is. */
+/* git writes this file for itself, and it says nothing about what the repository is. */
 static bool refs_is_aside(const char *path)
 {
 	const char *rest = git_rest(path), *log = rest ? str_after(rest, "logs/") : NULL;
@@ -396,7 +398,7 @@ static bool refs_is_aside(const char *path)
 					str_equal(rest, "info/refs"));
 }
 
-/* A branch, and its log; and packed-refs, where it has what the branch is. */
+/* Leaves a branch and its log; and packed-refs, if the branch is in it. */
 static void refs_stay(struct undo_refs *r, const struct undo_ref *one)
 {
 	char log[GIT_REF_NAME_MAX + sizeof("logs/")];
@@ -412,7 +414,8 @@ static void refs_stay(struct undo_refs *r, const struct undo_ref *one)
 		r->left[packed] = true;
 }
 
-/* The packed-refs of the landing stays, so a ref that had no file is not what it was without one. */
+/* The packed-refs of the landing stays, so a ref that had no file would not get its value without
+ * one. */
 static void refs_value_without_packed(struct undo_refs *r, const struct undo_ref *one)
 {
 	ssize_t packed = refs_step(r, one, "packed-refs");
@@ -431,7 +434,7 @@ void undo_refs_leave(struct undo_refs *r)
 		if (!refs_is_done(r, one->step) || !one->now.len ||
 		    git_name_equal(&one->now, &one->back) || !refs_is_stood_on(r, one))
 			continue;
-		/* What is left of a repository that goes would be none. */
+		/* Without its HEAD the rest would be no repository. */
 		if (head >= 0 && r->steps[head].after.type == OBJECT_ABSENT)
 			r->changed[one->step] = true;
 		else
@@ -476,7 +479,7 @@ static struct object refs_text_object(struct span text, uint32_t mode)
 	return ret;
 }
 
-/* The file of a ref: what it was, or none. */
+/* Adds the file of a ref: with its former value, or none. */
 static int refs_add_file(struct undo_refs *r, const struct undo_ref *one)
 {
 	struct undo_added a = {.step = {.path = one->path, .source = -1}};
@@ -508,13 +511,13 @@ static int refs_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of those that go. */
+/* The names of refs that go. */
 struct refs_drop {
 	const char **names;
 	size_t count;
 };
 
-/* Whether this line of packed-refs is of one of them. */
+/* This line of packed-refs is about one of them. */
 static bool refs_is_dropped(const struct refs_drop *d, struct span line)
 {
 	char name[GIT_REF_NAME_MAX];
@@ -532,7 +535,7 @@ static bool refs_is_dropped(const struct refs_drop *d, struct span line)
 	return bsearch(&key, d->names, d->count, sizeof(*d->names), refs_order) != NULL;
 }
 
-/* The text without their lines: how many there were. */
+/* Copies the text without their lines.  Returns how many lines there were. */
 static size_t refs_drop(const struct refs_drop *d, struct span text, struct buf *out)
 {
 	size_t count = 0;
@@ -542,7 +545,7 @@ static size_t refs_drop(const struct refs_drop *d, struct span text, struct buf 
 		const uint8_t *end = memchr(text.ptr, '\n', text.len);
 		const struct span line = {text.ptr, end ? (size_t)(end - text.ptr) + 1 : text.len};
 
-		/* A line with ^ is about the one before it. */
+		/* A line with ^ is about the line before it. */
 		if (line.ptr[0] != '^') {
 			drops = refs_is_dropped(d, line);
 			count += drops;
@@ -554,7 +557,7 @@ static size_t refs_drop(const struct refs_drop *d, struct span text, struct buf 
 	return count;
 }
 
-/* packed-refs without the refs that go; `of` is one of the repository. */
+/* Adds packed-refs without the refs that go; `of` is one ref of the repository. */
 static int refs_add_packed(struct undo_refs *r, const struct undo_ref *of,
 			   const struct refs_drop *d)
 {
@@ -587,7 +590,7 @@ static int refs_add_packed(struct undo_refs *r, const struct undo_ref *of,
 	return refs_add(r, &a);
 }
 
-/* The refs of one repository. */
+/* Adds the refs of one repository. */
 static int refs_add_all(struct undo_refs *r, size_t from, size_t to)
 {
 	struct refs_drop d = {.names = arena_alloc(r->arena, (to - from) * sizeof(*d.names))};
@@ -640,7 +643,7 @@ int undo_refs_add_folders(struct undo_refs *r, const char *path)
 		bool made = step >= 0 && refs_is_done(r, (size_t)step) &&
 			    r->steps[step].after.type == OBJECT_DIR;
 
-		/* It came with the landing, and would go. */
+		/* The folder came with the landing, and would go. */
 		if (step >= 0 && refs_is_done(r, (size_t)step) && !made) {
 			r->left[step] = true;
 			r->over++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What undo takes back, what it leaves and why, for eyes and as JSON. */
+/* Shows what undo takes back, what it leaves and why, for a person and as JSON. */
 #include "undo_parts.h"
 
 #include "basis.h"
@@ -25,7 +25,7 @@ static const char *undo_words(const struct land_step *s, bool redo)
 		       : "gets its time back";
 }
 
-/* A folder whose time alone goes back needs no words, nor an object that stays. */
+/* A folder of which only the time goes back needs no words, nor does an object that stays. */
 static bool undo_is_quiet(const struct land_step *s)
 {
 	return (s->before.type == OBJECT_DIR || git_is_in_objects(s->path)) &&
@@ -37,7 +37,7 @@ bool undo_is_valued(const struct undo *u, size_t i)
 	return u->valued[i] && !u->left[i] && !u->changed[i];
 }
 
-/* Number i of all, as it is done; NULL: it is not. */
+/* Step i of all, as it is done; NULL: it is not. */
 static const struct land_step *undo_done(const struct undo *u, size_t *next, size_t i)
 {
 	if (undo_is_valued(u, i))
@@ -68,7 +68,7 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 
 		if (!s || (changed ? !u->changed[i] : undo_is_quiet(s)))
 			continue;
-		/* Names of content: nobody reads them one by one. */
+		/* Their names are sums of content: nobody reads them one by one. */
 		if (!changed && change_is_git_object(&(struct change){.path = s->path})) {
 			if (s->before.type == OBJECT_FILE || s->after.type == OBJECT_FILE)
 				show_objects_add(&objects, s->path);
@@ -175,7 +175,7 @@ void undo_show_running(const struct undo *u)
 			    u->running);
 }
 
-/* Of this session not all is known that it changed. */
+/* We do not know all that this session changed. */
 bool undo_is_unread(const struct undo *u)
 {
 	return u->is_direct && u->direct.first.unread > 0;

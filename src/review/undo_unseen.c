@@ -15,7 +15,7 @@ static const char unseen_goes[] = "it goes from here; what it was before was not
 static const char unseen_new[] = "it is new, and stays";
 static const char unseen_stays[] = "it stays as it is; what it was before was not kept";
 
-/* What the earliest entry of a file says: numbers are used again, so when it was made counts too. */
+/* The earliest entry of a file.  Inodes are used again, so the time of birth counts, too. */
 struct unseen_file {
 	uint64_t ino;
 	int64_t born;
@@ -25,9 +25,9 @@ struct unseen_file {
 
 struct unseen_plan {
 	struct undo_direct *u;
-	size_t *steps;             /* of each of former: the number of its step, from 1; 0: none */
-	bool *skipped;             /* each of former: it is named among those */
-	struct unseen_file *files; /* by number, then by order */
+	size_t *steps;             /* for each of former: the number of its step, from 1; 0: none */
+	bool *skipped;             /* for each of former: it is among the skipped */
+	struct unseen_file *files; /* sorted by inode, then by order */
 	size_t file_count;
 };
 
@@ -59,7 +59,8 @@ static int unseen_on_entry(void *context, size_t i, const struct first_entry *e)
 	return 0;
 }
 
-/* Each file once, by its earliest entry: it says whether it had been changed already. */
+/* Keeps each file once, by its earliest entry, which shows whether the file had been changed
+ * already. */
 static void unseen_sort_files(struct unseen_plan *p)
 {
 	size_t kept = 0;
@@ -72,7 +73,7 @@ static void unseen_sort_files(struct unseen_plan *p)
 	p->file_count = kept;
 }
 
-/* It had been changed since the session began when it was kept. */
+/* The file had been changed since the session began when it was kept. */
 static bool unseen_is_late(const struct unseen_plan *p, const struct former *f, int64_t began)
 {
 	struct first_entry e;
@@ -89,7 +90,7 @@ static bool unseen_is_late(const struct unseen_plan *p, const struct former *f, 
 	return file && file->ctime > began;
 }
 
-/* NULL: nothing is to be said. */
+/* What becomes of a path, in words; NULL: nothing to say. */
 static const char *unseen_words(const struct unseen_plan *p, const char *path, bool is_new)
 {
 	const struct view base = {.base = p->u->tree};
@@ -99,8 +100,8 @@ static const char *unseen_words(const struct unseen_plan *p, const char *path, b
 
 	bool there = view_look(&base, path, &now) < 0 || now.type != OBJECT_ABSENT;
 
-	/* Named already; or not gone, but moved with its folder, and what happened to it there is
-	 * told by its new name. */
+	/* It is named already; or it is not gone, but moved with its folder, and its new name tells
+	 * what happened to it there. */
 	if (f &&
 	    (p->skipped[n] || (!there && f->entry < 0 && f->real && !str_equal(f->real, path))))
 		return NULL;
@@ -185,7 +186,7 @@ int undo_unseen_read(struct undo_direct *u, const struct layers_session *s)
 
 /* --- of all sessions that were looked at -------------------------------------------------- */
 
-/* False: it is only counted. */
+/* Adds one; false: it is only counted. */
 static bool undo_add_unseen(struct undo *u, const char *session, const struct undo_skipped *s)
 {
 	if (u->unseen_count == UNDO_UNSEEN_MAX || !ARRAY_GROW(u->unseen, u->unseen_count))
@@ -202,7 +203,7 @@ void undo_note_unseen(struct undo *u)
 	const char *session = arena_str(&u->unseen_words, u->session.name);
 	size_t kept = 0, more = 0;
 
-	/* It may have been looked at before: something had to be opened first. */
+	/* We may have looked at it before: something had to be opened first. */
 	for (size_t i = 0; i < u->unseen_count; i++)
 		if (!str_equal(u->unseen[i].session, u->session.name))
 			u->unseen[kept++] = u->unseen[i];

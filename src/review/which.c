@@ -14,18 +14,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A session from which one chooses. */
+/* A session in the list. */
 struct which_one {
 	struct layers_session session;
-	char command[256]; /* that it last ran, escaped; "": not known */
+	char command[256]; /* its last command, escaped; "": not known */
 };
 
-enum { WHICH_LISTED = 8 }; /* the newest of them */
+enum { WHICH_LISTED = 8 }; /* how many of the newest we list */
 
 struct which {
 	const struct review *review;
 	struct which_one listed[WHICH_LISTED]; /* the newest first */
-	size_t count;                          /* of all, also of those that are not listed */
+	size_t count;                          /* how many there are in all, listed or not */
 };
 
 enum { WHICH_NAME = 16, WHICH_SINCE = 12, WHICH_BEFORE = 5, WHICH_BYTES_MAX = 1 << 20 };
@@ -45,7 +45,7 @@ static void which_add(struct which *w, const struct layers_session *s)
 			 sizeof(w->listed[at].command));
 }
 
-/* "1  calm-otter  3 minutes  make test", and how much it changed on a line of its own. */
+/* Puts "1 calm-otter 3 minutes make test", and how much it changed on the next line. */
 static void which_put_one(struct buf *into, const struct which_one *one, const struct layers *l,
 			  size_t number, size_t width)
 {
@@ -78,7 +78,7 @@ static void which_put(struct buf *into, const struct which *w, size_t width)
 
 /* --- asking ------------------------------------------------------------------------------ */
 
-/* Those of review mode that wait and are of this folder. */
+/* Takes sessions of review mode that wait and are of this folder. */
 static int which_consider(void *context, const struct layers_session *s)
 {
 	struct which *w = context;
@@ -99,8 +99,8 @@ static bool which_is_asked(const struct invocation *i)
 	       !invocation_has(i, OPTION_BETWEEN) && !invocation_has(i, OPTION_HOW_MANY);
 }
 
-/* The number of the one that was chosen, from 1 on; 0: none; -ENXIO: there is no terminal, and the list
- * was shown. */
+/* Returns the number of the chosen one, from 1 on; 0: none; -ENXIO: there is no terminal, and the
+ * list was shown. */
 static int which_prompt(const struct invocation *i, const struct which *w)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(WHICH_BYTES_MAX);
@@ -132,7 +132,7 @@ static int which_prompt(const struct invocation *i, const struct which *w)
 
 static int which_take(struct invocation *i, const char *name)
 {
-	static char chosen[LAYERS_NAME_MAX + 1]; /* lasts as long as the invocation */
+	static char chosen[LAYERS_NAME_MAX + 1]; /* must live as long as the invocation */
 	struct invocation_value *values =
 		realloc(i->values, (i->value_count + 1) * sizeof(*i->values));
 
@@ -154,7 +154,7 @@ bool which_ask(struct invocation *i)
 
 	if (w)
 		w->review = &review;
-	/* Who cannot be asked is told by the verb itself what is wrong. */
+	/* If we cannot ask, the verb itself says what is wrong. */
 	if (!w || review_look(i, &review, &e) < 0 ||
 	    layers_each_session(&review.layers, which_consider, w, &e) < 0 || w->count < 2)
 		return true;

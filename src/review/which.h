@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several sessions of a folder have changes, and the person named none: at a terminal a short numbered
- * list is shown, and a number chooses.
+ * Several sessions of a folder have changes, and the person named none: at a terminal we show a
+ * short numbered list, and the person chooses by a number.
  *
- * It is asked before bawn-review reads what an agent wrote, and before a pager has the terminal: the
- * list needs bawn's own files alone, and how much each changed a second bawn-review says, which is
- * confined.
+ * We ask before bawn-review reads what an agent wrote, and before a pager has the terminal.  The
+ * list needs only bawn's own files.  A second bawn-review, which is confined, says how much each
+ * session changed.
  */
 #ifndef BAWN_WHICH_H
 #define BAWN_WHICH_H
 
 #include "verbs.h"
 
-/* Of diff, apply and discard without --session: asks, and takes the answer for --session.  Without a
- * terminal the list is shown, and the verb refuses.  False: the person wants none of them. */
+/* For diff, apply and discard without --session: asks, and uses the answer as --session.  Without a
+ * terminal it shows the list, and the verb refuses.  False: the person wants none of them. */
 bool which_ask(struct invocation *i);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { BANNER_LABEL = 9, BANNER_LINE_MAX = 16 << 10 };
 
-/* How many columns s takes: our own escaping left nothing wide or invisible but letters. */
+/* How many columns s takes.  Our escaping left no wide or invisible characters but letters. */
 static size_t banner_columns(const char *s)
 {
 	size_t n = 0;
@@ -32,14 +32,14 @@ struct banner_list {
 	struct buf *line;
 	size_t room;
 	size_t left_out;
-	struct buf last; /* of those, while it is the only one */
+	struct buf last; /* the one that is left out, while it is the only one */
 };
 
 static void banner_add(struct banner_list *l, const char *one)
 {
 	const size_t and_more = sizeof(", and 99 more") - 1;
 
-	/* The first, which is the workspace, is named however long it is. */
+	/* The first one, the workspace, is named however long it is. */
 	if (l->left_out > 0 ||
 	    (l->line->len > 0 &&
 	     banner_columns(buf_str(l->line)) + 2 + banner_columns(one) + and_more > l->room)) {
@@ -63,7 +63,7 @@ static void banner_add_path(struct banner_list *l, const struct plan *plan, cons
 
 static void banner_end_list(struct banner_list *l)
 {
-	/* To hide one saves nothing. */
+	/* To leave one out saves nothing. */
 	if (l->left_out == 1)
 		buf_putf(l->line, "%s%s", l->line->len ? ", " : "", buf_str(&l->last));
 	else if (l->left_out > 1)
@@ -78,7 +78,7 @@ static size_t banner_room(const struct text *t)
 	return width - BANNER_LABEL - 2;
 }
 
-/* Where the command starts, where that is not the top of the workspace. */
+/* Where the command starts, if that is not the top of the workspace. */
 static void banner_starts(const struct text *t, const struct plan *plan)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
@@ -181,7 +181,7 @@ static void banner_secrets(const struct text *t, const struct plan *plan)
 	banner_line(t, open.len ? TEXT_WARN : TEXT_PLAIN, "secrets", &line);
 }
 
-/* "github.com, use npm; nothing else". */
+/* Puts "github.com, use npm; nothing else". */
 static void banner_hosts(const struct text *t, const struct plan *plan, struct buf *line)
 {
 	static const char rest[] = "; nothing else";
@@ -243,7 +243,7 @@ static void banner_notes(const struct text *t, const struct plan *plan)
 
 	for (size_t i = 0; i < plan->notes.count; i++) {
 		warnings += plan->notes.items[i].kind == PLAN_NOTE_WARNING;
-		/* What nobody asked for is nobody's loss. */
+		/* Nobody misses what nobody asked for. */
 		not_given += plan->notes.items[i].kind == PLAN_NOTE_NOT_GIVEN &&
 			     !str_equal(plan->notes.items[i].origin, "default");
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trust stack, in at most eight calm lines before a command starts: where it
- * runs, what it can write, read and reach, which secrets it has, whether the
- * folder is trusted and the session recorded.
+ * What the box gives and keeps, in at most eight lines before a command starts: where it runs, what
+ * it can write, read and reach, which secrets it has, whether the folder is trusted and the session
+ * recorded.
  */
 #ifndef BAWN_BANNER_H
 #define BAWN_BANNER_H
@@ -12,7 +12,7 @@
 
 void banner_print(const struct text *t, const struct plan *plan, const char *session);
 
-/* One line at the end, for a session that was no full box. */
+/* Prints one line at the end, for a session that was no full box. */
 void banner_summary(const struct text *t, const struct plan *plan);
 
 #endif

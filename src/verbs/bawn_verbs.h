@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bawn does for its own verbs.  Each returns the exit code. */
+/* The functions of bawn's own verbs.  Each returns the exit code. */
 #ifndef BAWN_BAWN_VERBS_H
 #define BAWN_BAWN_VERBS_H
 
@@ -29,10 +29,10 @@ int verb_policy(const struct invocation *i);
 int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
 
-/* Ends as a command did whose wait status this is: by its signal, or returns its exit code. */
+/* Ends as the command with this wait status did: by its signal, or returns its exit code. */
 int verb_end_like(int status);
 
-/* The byte of --detach-key in *ret_key: -1 for none. */
+/* Reads --detach-key; *ret_key: its byte, -1 for none. */
 int verb_detach_key(const struct invocation *i, int *ret_key, struct error *e);
 
 #endif

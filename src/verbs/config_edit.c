@@ -28,7 +28,7 @@ void config_rule_line(struct buf *into, const struct plan_rule *rule)
 	buf_put_str(into, quote ? "\"" : "");
 }
 
-/* A deny that wins over rules which name a port of the host (docs/POLICY.md). */
+/* The end of a deny that wins over rules which name a port of the host (docs/POLICY.md). */
 static const char edit_every[] = ", ports: [1-65535]}";
 
 static void edit_long_deny(struct buf *into, const char *line)
@@ -40,7 +40,7 @@ static void edit_long_deny(struct buf *into, const char *line)
 
 /* --- the text ------------------------------------------------------------------------- */
 
-/* Where line `number` (from 1) begins; the end of the text when there are fewer. */
+/* Where line `number` (from 1) begins; the end of the text if there are fewer. */
 static size_t edit_line_start(struct span text, size_t number)
 {
 	size_t at = 0;
@@ -65,7 +65,7 @@ static size_t edit_last_line(const struct tree_node *n)
 	return last;
 }
 
-/* How far the list's dashes stand in; -1 when its items do not stand on lines of their own. */
+/* How many blanks are before the list's dashes; -1: its items are not on lines of their own. */
 static int edit_indent(struct span text, const struct tree_node *item)
 {
 	size_t start = edit_line_start(text, item->line);
@@ -150,7 +150,7 @@ static int edit_refuse(const char *name, struct error *e)
 			 name);
 }
 
-/* Puts `line` into the text behind its line `after`, `indent` blanks in. */
+/* Inserts `line` into the text after line number `after`, with `indent` blanks before it. */
 static void edit_insert(struct buf *into, struct span text, size_t after, int indent,
 			const char *line)
 {
@@ -163,7 +163,7 @@ static void edit_insert(struct buf *into, struct span text, size_t after, int in
 	buf_put(into, text.ptr + at, text.len - at);
 }
 
-/* The same rule stands there already. */
+/* The same rule is there already. */
 static bool edit_has(const struct tree_node *network, const struct tree_node *rule)
 {
 	for (const struct tree_node *c = network ? network->children : NULL; c; c = c->next)
@@ -172,7 +172,7 @@ static bool edit_has(const struct tree_node *network, const struct tree_node *ru
 	return false;
 }
 
-/* "- deny: a.test" of "- allow: a.test", and the reverse; "" of any other. */
+/* Puts "- deny: a.test" for "- allow: a.test", and the reverse; "" for any other. */
 static void edit_opposite(const char *line, struct buf *into)
 {
 	const char *allow = str_after(line, "- allow: "), *deny = str_after(line, "- deny: ");
@@ -184,7 +184,7 @@ static void edit_opposite(const char *line, struct buf *into)
 		buf_putf(into, "- allow: %.*s", (int)(strlen(every) - strlen(edit_every)), every);
 }
 
-/* Whether a rule of the file names a port of the host that `line` denies, and would stay open. */
+/* A rule of the file names a port of the host that `line` denies, and would stay open. */
 static bool edit_has_port(const char *name, struct span text, const char *line)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(EDIT_TREE_MAX);
@@ -220,7 +220,7 @@ static bool edit_line_is(struct span text, size_t number, const char *line)
 	return end - at == strlen(line) && memcmp(text.ptr + at, line, end - at) == 0;
 }
 
-/* after is before without the item that stands on that line. */
+/* after is before without the item on that line. */
 static bool edit_is_one_less(const struct tree_node *before, const struct tree_node *after,
 			     size_t line)
 {
@@ -237,8 +237,8 @@ static bool edit_is_one_less(const struct tree_node *before, const struct tree_n
 	return !y;
 }
 
-/* A rule that says the opposite of what was just added, word for word and on a line of its own,
- * goes: two such lines would leave a reader in doubt.  What is not so plain stays. */
+/* Removes a rule that says the opposite of the one that was just added, word for word and on a line
+ * of its own: a reader would not know which of the two counts.  A rule that is less plain stays. */
 static void edit_drop_opposite(const char *name, struct buf *text, const char *line,
 			       size_t *ret_line, struct arena *arena)
 {
@@ -302,7 +302,7 @@ int config_add_line(const char *name, struct span text, const char *line, struct
 	}
 	if (buf_error(ret_text))
 		return error_sys(e, buf_error(ret_text), "adding a line to %s", name);
-	/* What came out is what was there and one rule more, or it is not written. */
+	/* The result must be what was there and one rule more, else we do not write it. */
 	struct error why = ERROR_INIT;
 
 	if (tree_parse(name, buf_span(ret_text), &arena, &after, &why) < 0 ||
@@ -319,7 +319,7 @@ int config_add_line(const char *name, struct span text, const char *line, struct
 
 /* --- the file ------------------------------------------------------------------------- */
 
-/* The folders on the way, private where they are made. */
+/* Makes the missing folders above the file, private ones. */
 static int edit_make_folders(const char *path)
 {
 	char part[PATH_MAX];
@@ -336,7 +336,7 @@ static int edit_make_folders(const char *path)
 	return 0;
 }
 
-/* Reads what is there, if it is the user's to change; *ret_mode is its mode. */
+/* Reads the file, if the user may change it; *ret_mode is its mode. */
 static int edit_read(int dir, const char *name, struct buf *text, mode_t *ret_mode)
 {
 	_cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -373,7 +373,8 @@ int config_add_rule(const char *path, const struct plan_rule *rule, struct buf *
 
 	config_rule_line(line, rule);
 
-	/* A link may keep it in a folder of dot files: it is changed there, and the link stays. */
+	/* It may be a link to a file in a folder of dot files: we change that file, and the link
+	 * stays. */
 	if (!realpath(path, real))
 		(void)snprintf(real, sizeof(real), "%s", path);
 	char *slash = strrchr(real, '/');

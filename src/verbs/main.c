@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bawn, the command line.  Reads the words against the table of verbs and hands
- * on to one verb; everything else is the verb's.
+ * bawn, the command line.  Reads the words against the table of verbs and calls one verb; the verb
+ * does everything else.
  *
- * May read configuration, make a plan, start a keeper and talk to it.  Must not
- * hold a descriptor of a box but for the streams that it lends.
+ * May read configuration, make a plan, start a keeper and talk to it.  Must not hold a descriptor
+ * of a box, except for the streams that it lends.
  */
 #include "bawn_verbs.h"
 #include "feature.h"
@@ -21,7 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With 0, 1 or 2 closed, the next file opened would become a standard stream. */
+/* If 0, 1 or 2 is closed, the next opened file would become a standard stream: opens /dev/null
+ * there. */
 static void main_fill_standard_streams(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -31,8 +32,9 @@ static void main_fill_standard_streams(void)
 }
 
 /*
- * A box has no box in it: what bawn would say there of namespaces that are missing sounds as if the
- * machine had to be changed.  BAWN is what a box sets, and others may; the rest a box has enforced.
+ * We are in a box, and a box has no box in it: what bawn would say there about missing namespaces
+ * sounds as if the machine had to be changed.  A box sets BAWN, and others may, too; a box also
+ * enforces the rest.
  */
 static bool main_is_inside(const struct invocation *i)
 {
@@ -71,7 +73,7 @@ int main(int argc, char **argv)
 
 	main_fill_standard_streams();
 	process_take_mask();
-	/* Who started us may ignore it, and then no child of ours could be waited for. */
+	/* Our parent may ignore it, and then we could wait for no child. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		help_first(&help);

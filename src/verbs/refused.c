@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { REFUSED_MAX = 512 }; /* as many as the gate tells apart */
+enum { REFUSED_MAX = 512 }; /* as many as the gate distinguishes */
 
 void refused_fini(struct refused *r)
 {
@@ -37,7 +37,7 @@ static bool refused_is_request(unsigned int kind)
 	return kind == MESSAGE_EVENT_REQUEST || kind == MESSAGE_EVENT_SECRET;
 }
 
-/* As the gate tells them apart: requests by their reason, too. */
+/* Finds an item as the gate distinguishes them: requests also by their reason. */
 static struct refused_item *refused_find(struct refused *r, const struct message_event *e)
 {
 	bool request = refused_is_request(e->kind);
@@ -79,7 +79,7 @@ static struct refused_item *refused_add(struct refused *r, const struct message_
 
 void refused_name(const struct refused_item *item, char *text, size_t size)
 {
-	/* Of a request: method, host and path, with the port where it is not the usual one. */
+	/* For a request: method, host and path, with the port if it is not the usual one. */
 	bool request = refused_is_request(item->kind);
 	bool usual = item->port == 0 || (request && (item->port == 443 || item->port == 80));
 
@@ -93,7 +93,7 @@ void refused_name(const struct refused_item *item, char *text, size_t size)
 			       item->host, item->port);
 }
 
-/* A program wanted something. */
+/* A program wanted something: notes it. */
 static void refused_on_wanted(struct refused *r, const struct message_event *event)
 {
 	enum message_wanted what = MESSAGE_WANTED_HOST;
@@ -119,7 +119,7 @@ static void refused_on_wanted(struct refused *r, const struct message_event *eve
 	r->unwanted[what] += event->count;
 }
 
-/* A part of bawn ended. */
+/* A part of bawn ended: notes it. */
 static void refused_on_lost(struct refused *r, const struct message_event *event)
 {
 	char text[512];
@@ -132,7 +132,7 @@ static void refused_on_lost(struct refused *r, const struct message_event *event
 		text_styled(r->live, TEXT_WARN, "bawn: %s\n", text);
 }
 
-/* The rules of the session were changed from outside, while it runs. */
+/* Somebody outside changed the rules of the session while it runs: notes it. */
 static void refused_on_change(struct refused *r, const struct message_event *event, bool quiet)
 {
 	char text[512];
@@ -140,7 +140,7 @@ static void refused_on_change(struct refused *r, const struct message_event *eve
 	(void)snprintf(text, sizeof(text), "%s (%s)", event->host, event->reason);
 	if (!quiet && r->live)
 		text_styled(r->live, TEXT_FAINT, "bawn: %s\n", text);
-	/* What holds from the start is no change. */
+	/* What counts from the start is no change. */
 	if (event->origin[0])
 		return;
 	char *kept = r->change_count < BAWN_ARRAY_SIZE(r->changes) ? strdup(text) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known about a host that was refused.  Whoever acts in the box chooses which names stand
- * at the end of a session, so only hosts that bawn itself knows get an offer: the bundle that
- * opens them, or a word that they are refused always.
+ * What we know about a refused host.  Whoever acts in the box chooses which names are shown at the
+ * end of a session.  So only hosts that bawn itself knows get an offer: the bundle that opens them,
+ * or a note that they are always refused.
  */
 #ifndef BAWN_REFUSED_HOSTS_H
 #define BAWN_REFUSED_HOSTS_H
@@ -12,7 +12,7 @@
 
 struct refused_hosts {
 	struct arena arena;
-	struct plan_rule *rules; /* of all bundles */
+	struct plan_rule *rules; /* the rules of all bundles */
 	size_t count;
 };
 
@@ -22,11 +22,11 @@ struct refused_hosts {
 void refused_hosts_read(struct refused_hosts *h);
 void refused_hosts_fini(struct refused_hosts *h);
 
-/* The bundle that opens the host at that port (0: at any), the one that gives less if there are
- * two; NULL. */
+/* The bundle that opens the host at that port (0: at any); if there are two, the one that gives
+ * less; NULL: none. */
 const char *refused_hosts_bundle(const struct refused_hosts *h, const char *host, uint64_t port);
 
-/* Programs report there on their use and their crashes; nothing fails without it. */
+/* Programs report their use and their crashes there; nothing fails without it. */
 bool refused_hosts_is_telemetry(const char *host);
 
 #endif

@@ -10,9 +10,9 @@
  *	  as usual    2 hosts of telemetry, 12 files
  *	  More: 'bawn why HOST' or 'bawn log --verdict refused'.
  *
- * Whoever acts in the box chooses which names stand there.  So a host that one program tried once
- * gets nothing to be copied, and no line ever allows two.  What programs ask for as a matter of
- * course (share/usual.tsv) is counted.
+ * Whoever acts in the box chooses which names are there.  So a host that one program tried once
+ * gets no text to copy, and no line ever allows two hosts.  What programs usually ask for
+ * (share/usual.tsv) is only counted.
  */
 #include "refused.h"
 
@@ -28,11 +28,11 @@
 #include <stdio.h>
 
 enum {
-	SUMMARY_ROWS = 14, /* the others are added up */
+	SUMMARY_ROWS = 14, /* most rows; the others are counted */
 	SUMMARY_LABEL = 12,
 	SUMMARY_LABEL_MAX = 30,
-	SUMMARY_PROGRAMS = 3, /* that are named for one thing */
-	SUMMARY_FILES = 3,    /* of one program */
+	SUMMARY_PROGRAMS = 3, /* most programs that are named for one thing */
+	SUMMARY_FILES = 3,    /* most files of one program */
 	SUMMARY_BYTES = 64 << 10,
 };
 
@@ -42,13 +42,13 @@ struct summary {
 	const struct text *text;
 	struct refused_hosts known;
 	size_t rows;
-	uint64_t more; /* that found no row */
+	uint64_t more; /* how many found no row */
 	char label[SUMMARY_LABEL_MAX + 1];
 	size_t telemetry, files, calls; /* as usual */
-	bool hosts;                     /* one has a row */
+	bool hosts;                     /* a host has a row */
 };
 
-/* A row; the label stands at the first of those that have the same. */
+/* Prints a row.  Of rows with the same label only the first one has it. */
 static void summary_row(struct summary *s, const char *label, const char *words)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SUMMARY_BYTES);
@@ -66,7 +66,7 @@ static void summary_row(struct summary *s, const char *label, const char *words)
 	} else {
 		(void)snprintf(s->label, sizeof(s->label), "%s", label);
 	}
-	/* Where nobody looks on, a row is a line, for whoever searches it. */
+	/* If it is no terminal, a row is one line, so that it can be searched. */
 	help_wrap(&line, words, SUMMARY_LABEL + 2,
 		  s->text->tty ? (size_t)s->text->width : SUMMARY_BYTES);
 	if (len > SUMMARY_LABEL - 2)
@@ -77,7 +77,7 @@ static void summary_row(struct summary *s, const char *label, const char *words)
 
 /* --- who ------------------------------------------------------------------------------- */
 
-/* "npm, node"; how many there are. */
+/* Puts "npm, node".  Returns how many programs there are. */
 static size_t summary_programs(const struct summary *s, const char *host,
 			       char label[SUMMARY_LABEL_MAX + 1])
 {
@@ -99,7 +99,7 @@ static size_t summary_programs(const struct summary *s, const char *host,
 	return count;
 }
 
-/* One program, as a label: the box chose its name. */
+/* Puts one program as a label.  The box chose its name, so it is escaped. */
 static void summary_label(const char *program, char label[SUMMARY_LABEL_MAX + 1])
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(SUMMARY_BYTES);
@@ -108,7 +108,7 @@ static void summary_label(const char *program, char label[SUMMARY_LABEL_MAX + 1]
 	(void)snprintf(label, SUMMARY_LABEL_MAX + 1, "%s", *program ? buf_str(&name) : "a program");
 }
 
-/* The command, or one of the programs that were refused something. */
+/* The program is the command, or one that was refused something. */
 static bool summary_runs(const struct summary *s, const char *program)
 {
 	const char *command = s->plan->argv.count ? s->plan->argv.items[0].text : "";
@@ -124,7 +124,7 @@ static bool summary_runs(const struct summary *s, const char *program)
 
 /* --- hosts ----------------------------------------------------------------------------- */
 
-/* What --allow must be told to allow it; empty when no such word would do. */
+/* What --allow needs to allow it; empty: no such word would help. */
 static void summary_flag(const struct refused_item *item, char *text, size_t size)
 {
 	const char *host = str_after(item->line, "- allow: ");
@@ -137,7 +137,7 @@ static void summary_flag(const struct refused_item *item, char *text, size_t siz
 	(void)snprintf(text, size, "%.*s", (int)len, len ? host : "");
 }
 
-/* A bare address: nobody knows by looking at it whose it is, so nothing offers to allow it. */
+/* A bare address: nobody can see whose it is, so we do not offer to allow it. */
 static bool summary_is_address(const char *host)
 {
 	return strchr(host, ':') || host[strspn(host, "0123456789.")] == '\0';
@@ -153,7 +153,7 @@ static const char *summary_bundle(const struct summary *s, const struct refused_
 {
 	bool host = item->kind == MESSAGE_EVENT_DNS || item->kind == MESSAGE_EVENT_CONNECT;
 
-	/* It is named by no rule, so a bundle or a rule would open it. */
+	/* No rule names it, so a bundle or a rule would open it. */
 	return host && item->line[0] && !summary_is_private(item)
 		       ? refused_hosts_bundle(&s->known, item->host, item->port)
 		       : NULL;
@@ -188,7 +188,7 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 		words_text(&words, s->plan, item->origin);
 		buf_put_char(&words, ')');
 	}
-	/* What it reaches then is the user's own: the line is the user's to ask for. */
+	/* It would reach the user's own network: the user has to write that line. */
 	if (summary_is_private(item))
 		buf_put_str(&words, "; a rule with private: true opens it");
 	if (!bundle && flag[0] && !summary_is_address(item->host) &&
@@ -200,7 +200,7 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 	s->hosts = true;
 }
 
-/* By program: those of the same label one after the other, in the order of the first. */
+/* Puts the items by program: those of the same label together, in the order of the first. */
 static void summary_items(struct summary *s)
 {
 	const struct refused *r = s->refused;
@@ -230,7 +230,7 @@ static void summary_items(struct summary *s)
 
 /* --- files ----------------------------------------------------------------------------- */
 
-/* "vim", also as vim.basic; "python3", also as python3.11. */
+/* The program is `whose`: "vim", also as vim.basic; "python3", also as python3.11. */
 static bool summary_is_program(const char *program, const char *whose)
 {
 	const char *rest = str_after(program, whose);
@@ -238,7 +238,7 @@ static bool summary_is_program(const char *program, const char *whose)
 	return rest && (*rest == '\0' || *rest == '.');
 }
 
-/* Of the user's own files, and not one that programs look for at each start. */
+/* It is one of the user's own files, and not one that programs look for at each start. */
 static bool summary_file_matters(const struct summary *s, const struct refused_wanted *w)
 {
 	const char *path = w->name;
@@ -303,7 +303,7 @@ static bool summary_call_is(const char *call, enum usual_kind kind)
 	return false;
 }
 
-/* How to have the program without its own sandbox. */
+/* How to run the program without its own sandbox. */
 static const char *summary_without_sandbox(const struct summary *s, const char *program)
 {
 	if (summary_runs(s, "codex"))
@@ -392,7 +392,7 @@ static void summary_usual(struct summary *s)
 		text_printf(s->text, "  %-*s%s\n", SUMMARY_LABEL, "as usual", buf_str(&words));
 }
 
-/* Names that stand apart, in one line. */
+/* Prints names that were not refused, in one line. */
 static void summary_apart(const struct summary *s, bool masked, const char *lead)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(SUMMARY_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files are read as `bawn run` would read them in the session's workspace, with its
- * preset; the session's own options and what was said to it while it ran stay.  Of
- * what comes out the rules for the network are sent.  The rest of a box is made at its
- * start and does not change.  A file that cannot be read changes nothing.
+ * We read the files as `bawn run` would read them in the session's workspace, with its preset.  The
+ * session's own options, and changes that were made while it ran, stay.  We send only the rules for
+ * the network.  The rest of a box is made at its start and does not change.  A file that cannot be
+ * read changes nothing.
  */
 #include "reload.h"
 
@@ -37,7 +37,7 @@ static bool reload_is_same(const struct amend_list *a, const struct amend_list *
 	return !buf_error(&x) && !buf_error(&y) && span_equal(buf_span(&x), buf_span(&y));
 }
 
-/* What the files say now, for that session. */
+/* Reads what the files say now, for that session. */
 static int reload_read(const struct invocation *i, const struct session *s,
 		       struct prepared *ret_prepared, struct error *e)
 {
@@ -68,7 +68,7 @@ static int reload_send(struct session *s, const struct amend_list *list, const s
 
 	if (r < 0)
 		return r;
-	/* Keys is started with a session, for the hosts that are opened then. */
+	/* bawn-keys starts with a session, for the hosts that are open then. */
 	if (plan_needs_keys(&plan) && !plan_needs_keys(s->plan))
 		text_printf(out,
 			    "Hosts with rules about requests stay closed until another session "

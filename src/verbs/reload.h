@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn policy reload`: the policy files, read again for a live session. */
+/* `bawn policy reload`: reads the policy files again for a live session. */
 #ifndef BAWN_RELOAD_H
 #define BAWN_RELOAD_H
 

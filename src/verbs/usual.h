@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share/usual.tsv: what programs ask for as a matter of course, and the calls that have a way out. */
+/* share/usual.tsv: what programs usually ask for, and the calls for which there is a way out. */
 #ifndef BAWN_USUAL_H
 #define BAWN_USUAL_H
 
@@ -10,7 +10,7 @@ enum usual_kind { USUAL_TELEMETRY, USUAL_FILE, USUAL_OWN, USUAL_DEBUG, USUAL_NAM
 struct usual {
 	enum usual_kind kind;
 	const char *name;
-	const char *whose; /* of USUAL_OWN: the program, and no other */
+	const char *whose; /* for USUAL_OWN: only this program */
 };
 
 extern const struct usual usual[];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn allow` and `bawn deny`: rules of a live session, changed while it runs, and on
- * request for good; `bawn policy reload`: the policy files, read again for one.
+ * `bawn allow` and `bawn deny`: change the rules of a session while it runs, and with
+ * `--for always` also the user's policy file.
  *
- * The session tells its plan; what is sent back is the same plan with other rules.
- * The administrator's ceiling is part of those, so it bounds them like any others.
- * A rule that would have no effect is not sent: the user is told what stands against it.
+ * The session tells its plan; we send back the same plan with other rules.  The administrator's
+ * ceiling is among the rules, so it limits these like any others.  We do not send a rule that would
+ * have no effect: we tell the user what is against it.
  */
 #include "bawn_verbs.h"
 #include "amend.h"
@@ -35,9 +35,9 @@ struct allow {
 	struct arena arena;
 	struct host host;
 	struct session_places places;
-	struct policy said; /* its `network`: what was asked for */
+	struct policy said; /* its `network` has what was asked for */
 	struct session session;
-	bool live; /* there is one */
+	bool live; /* there is a session */
 	bool deny;
 	bool always;
 	struct text out;
@@ -77,7 +77,7 @@ static int allow_read_hosts(struct allow *a)
 	return policy_merge(NULL, 0, flags, (size_t)i->argument_count, &a->arena, &a->said, &a->e);
 }
 
-/* "web.test:443, *.b.test" */
+/* Puts "web.test:443, *.b.test". */
 static void allow_put_hosts(const struct allow *a, struct buf *into)
 {
 	for (size_t i = 0; i < a->said.network.count; i++) {
@@ -104,7 +104,7 @@ static bool allow_question(const struct plan_rule *rule, struct rules_question *
 	return true;
 }
 
-/* Something stands against one of the rules: says what. */
+/* If something is against one of the rules, says what. */
 static int allow_check(struct allow *a, const struct plan *plan)
 {
 	_cleanup_rules_ struct rules *rules = NULL;
@@ -136,7 +136,8 @@ static int allow_check(struct allow *a, const struct plan *plan)
 	return r;
 }
 
-/* Without nf_tables only the ports and addresses of the session's first rules lead to the gate. */
+/* This port leads to the gate.  Without nf_tables only the ports and addresses of the session's
+ * first rules do. */
 static bool allow_is_open(const struct plan *plan, uint64_t port)
 {
 	for (size_t i = 0; i < plan->network.count; i++) {
@@ -188,7 +189,7 @@ static int allow_change(struct allow *a, struct amend_list *list, const char *ho
 	return r < 0 ? r : session_change(&a->session, &plan, &change, ret_ended, &a->e);
 }
 
-/* Somebody else may change the rules at the same time: then again, from theirs. */
+/* Somebody else may change the rules at the same time: then tries again, from theirs. */
 static int allow_in_session(struct allow *a, const char *what, uint64_t *ret_ended)
 {
 	int64_t began = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn attach`: the terminal of a session that runs, as it is now. */
+/* `bawn attach`: shows the terminal of a running session as it is now, and types into it. */
 #include "bawn_verbs.h"
 #include "client.h"
 #include "fd.h"
@@ -39,7 +39,7 @@ int verb_detach_key(const struct invocation *i, int *ret_key, struct error *e)
 	return 0;
 }
 
-/* What attach needs: a terminal that shows and one that types, which is the same. */
+/* attach needs one terminal for its input and its output. */
 static int attach_check(struct error *e)
 {
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn doctor`: can this machine run the sandbox?  Every row is tried, not looked
- * up.  A row is ok, missing (bawn would refuse to start: exit code 1) or info.
- * The sentences about a missing layer are those of the launcher (advice.h).
+ * `bawn doctor`: can this machine run the sandbox?  We try every row, and do not look it up.  A row
+ * is ok, missing (bawn would refuse to start: exit code 1) or info.  The sentences about a missing
+ * layer are those of the launcher (advice.h).
  */
 #include "bawn_verbs.h"
 #include "advice.h"
@@ -49,11 +49,11 @@ enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20 };
 
 struct doctor {
 	struct feature_facts facts;
-	const char *group; /* of the rows being added */
+	const char *group; /* of the rows that are being added */
 	struct doctor_row rows[DOCTOR_ROWS_MAX];
 	size_t count;
 	size_t missing;
-	size_t untried;  /* of the missing */
+	size_t untried;  /* how many of the missing were not tried */
 	uint32_t absent; /* set of 1u << enum feature */
 };
 
@@ -85,9 +85,9 @@ static void doctor_add(struct doctor *d, const char *check, enum doctor_state st
 
 struct doctor_feature {
 	enum feature feature;
-	uint32_t needs; /* set of 1u << enum feature: without them it is not even tried */
+	uint32_t needs; /* set of 1u << enum feature: without them we do not even try it */
 	const char *check;
-	const char *fine; /* what was seen */
+	const char *fine; /* what we saw */
 };
 
 #define NEEDS(feature) (1u << FEATURE_##feature)
@@ -140,7 +140,7 @@ static void doctor_landlock_detail(char *into, size_t size)
 
 static void doctor_feature(struct doctor *d, const struct doctor_feature *f, int answer)
 {
-	/* The one thing that a box can do without, and still holds. */
+	/* A box can do without this one, and still holds. */
 	bool optional = f->feature == FEATURE_NF_TABLES;
 	struct error e = ERROR_INIT;
 	char detail[128];
@@ -209,7 +209,7 @@ static void doctor_helper(struct doctor *d, const char *name)
 	}
 	r = helper_version(path, version, sizeof(version));
 	if (r < 0) {
-		(void)error_sys(&e, r, "%s does not tell its version", path);
+		(void)error_sys(&e, r, "%s does not say its version", path);
 		doctor_add(d, name, DOCTOR_MISSING, again, "%s", e.text);
 	} else if (!str_equal(version, BAWN_VERSION)) {
 		doctor_add(d, name, DOCTOR_MISSING, again, "%s is of version %s, and bawn of %s",
@@ -225,7 +225,8 @@ static const char *const doctor_copies[] = {
 	[FEATURE_COPIES_SNAPSHOT] = "copies share blocks; direct mode makes btrfs snapshots",
 };
 
-/* Layers stand in memory where the state folder holds none (src/workspace/afar.h). */
+/* Layers are in memory if overlayfs cannot use the filesystem of the state folder
+ * (src/workspace/afar.h). */
 static void doctor_layers_afar(struct doctor *d, const char *at, const char *advice)
 {
 	const char *of_memory = NULL;
@@ -247,7 +248,7 @@ static void doctor_layers_afar(struct doctor *d, const char *at, const char *adv
 			   at, (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
 }
 
-/* What sessions write is kept there. */
+/* Tries layers: what sessions write is kept there. */
 static void doctor_layers(struct doctor *d, const char *at)
 {
 	_cleanup_fd_ int fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -271,7 +272,7 @@ static void doctor_layers(struct doctor *d, const char *at)
 	}
 }
 
-/* Homes of boxes, layers, snapshots and records grow without a word. */
+/* Homes of boxes, layers, snapshots and records grow unnoticed. */
 static void doctor_state_size(struct doctor *d, const char *state)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(4096);
@@ -302,7 +303,7 @@ static void doctor_state_dir(struct doctor *d)
 	char at[PATH_MAX];
 
 	(void)snprintf(at, sizeof(at), "%s", h.state_dir);
-	/* What does not exist yet is made at the first start; look where that would be. */
+	/* The folder is made at the first start; look where that would be. */
 	while (access(at, F_OK) < 0 && errno == ENOENT && strrchr(at, '/') != at)
 		*strrchr(at, '/') = '\0';
 	struct stat st;
@@ -333,7 +334,7 @@ struct doctor_process {
 	uint64_t parent, uid;
 };
 
-/* The number behind "\nKEY:\t" in a status file; UINT64_MAX when there is none. */
+/* The number after "\nKEY:\t" in a status file; UINT64_MAX: there is none. */
 static uint64_t doctor_status_number(const char *status, const char *key)
 {
 	const char *at = strstr(status, key);
@@ -365,7 +366,8 @@ static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 	return 0;
 }
 
-/* A keeper lives as long as the bawn that started it; one without is stale. */
+/* A keeper is the child of the bawn that started it.  One whose parent is no bawn counts as stale
+ * here; so does the keeper of a detached session. */
 static void doctor_sessions(struct doctor *d)
 {
 	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/proc", NULL);
@@ -441,7 +443,7 @@ static void doctor_switches(struct doctor *d)
 		doctor_add(d, "Yama", DOCTOR_INFO, NULL, "not there; not relied upon");
 }
 
-/* Whether the user may make cgroups below his own one: cgroup v2, delegated by systemd. */
+/* The user may make cgroups below the own one: cgroup v2, delegated by systemd. */
 static bool doctor_has_cgroup(void)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
@@ -457,7 +459,7 @@ static bool doctor_has_cgroup(void)
 	return access(path, W_OK) == 0;
 }
 
-/* Whether this user has ids besides his own; nothing needs them, and people ask. */
+/* This user has more ids than one; nothing needs them, but people ask. */
 static bool doctor_has_subordinate(const char *file, const char *user)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
@@ -468,7 +470,7 @@ static bool doctor_has_subordinate(const char *file, const char *user)
 	       (str_after(buf_str(&text), line + 1) || strstr(buf_str(&text), line));
 }
 
-/* What `bawn system` and --system can be done with here. */
+/* What `bawn system` and --system can do here. */
 static void doctor_systems(struct doctor *d)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(DOCTOR_HOME_MAX);
@@ -510,7 +512,7 @@ static void doctor_information(struct doctor *d)
 
 /* ---- showing it ---- */
 
-/* The way out: sentences are wrapped, a command (two blanks in front) stays on its line. */
+/* Prints the way out: wraps sentences, and leaves a command (two blanks before it) on its line. */
 static void doctor_print_next(const struct text *t, const char *next)
 {
 	while (*next) {

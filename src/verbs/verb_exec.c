@@ -2,8 +2,8 @@
 /*
  * `bawn exec` and `bawn enter`: another command, or a shell, in the box of a session that runs.
  *
- * The session's keeper starts it by its init, which has no more rights than the agent: what comes in
- * this way is in the same box, under the same rules and in the same record.
+ * The session's keeper lets the box's init start it, which has no more rights than the agent: the
+ * command is in the same box, under the same rules and in the same record.
  */
 #include "bawn_verbs.h"
 #include "client.h"
@@ -30,7 +30,7 @@ static void exec_fini(struct exec *x)
 	arena_fini(&x->arena);
 }
 
-/* Here, where the box has this folder as it is outside; else where the session began. */
+/* This folder, if the box has it as it is outside; else "": where the session began. */
 static const char *exec_folder(struct exec *x)
 {
 	char here[PATH_MAX];
@@ -59,7 +59,7 @@ static int exec_words(struct exec *x, char *const *argv)
 	return 0;
 }
 
-/* The shell that `bawn shell` would have opened there. */
+/* The shell that `bawn shell` would open there. */
 static const char *exec_shell(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->env.count; i++)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `bawn explain`: the plan that the launcher would be given, in plain words or,
- * with --json, whole.  Everything said here is read from the plan; nothing is
- * started and nothing is made on the disk.
- */
+/* `bawn explain`: the plan that the launcher would get, in plain words or, with --json, whole.
+ * Everything comes from the plan; we start nothing and make nothing on the disk. */
 #include "bawn_verbs.h"
 #include "fd.h"
 #include "feature.h"
@@ -35,7 +32,7 @@ struct explain {
 	const struct plan *plan;
 	size_t width;
 	bool any;  /* the section has a line */
-	bool afar; /* layers cannot stand where changes are kept */
+	bool afar; /* overlayfs cannot use the filesystem where changes are kept */
 };
 
 static void explain_section(struct explain *x, const char *title)
@@ -44,7 +41,7 @@ static void explain_section(struct explain *x, const char *title)
 	x->any = true;
 }
 
-/* Words, wrapped; escaped already. */
+/* Prints words, wrapped.  They are escaped already. */
 static void explain_say(const struct explain *x, enum text_style style, const char *words)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(EXPLAIN_BYTES_MAX);
@@ -55,7 +52,7 @@ static void explain_say(const struct explain *x, enum text_style style, const ch
 	text_printf(x->text, "\n");
 }
 
-/* What it is on the left, what is said of it on the right; both escaped. */
+/* Prints the name on the left, and what it is on the right; both are escaped. */
 static void explain_item(const struct explain *x, const char *left, const char *right)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(EXPLAIN_BYTES_MAX);
@@ -93,7 +90,7 @@ static bool explain_is(const struct plan_mount *m, const char *role, enum plan_a
 	return str_equal(m->role, role) && m->access == access;
 }
 
-/* Whom commits made inside are by. */
+/* Who is the author of commits that are made inside. */
 static void explain_git(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -109,7 +106,7 @@ static void explain_git(struct explain *x)
 	explain_path(x, "git", buf_str(&words), p->git_origin);
 }
 
-/* Where the command starts; a subfolder of a repository has the repository as its workspace. */
+/* Where the command starts.  In a subfolder of a repository the repository is the workspace. */
 static void explain_cwd(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -166,7 +163,7 @@ static void explain_runs(struct explain *x)
 	}
 }
 
-/* Direct mode: what stays as it is, and what that does not stop. */
+/* Direct mode: what is read-only, and what that does not stop. */
 static void explain_held(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -194,7 +191,7 @@ static void explain_held(struct explain *x)
 	explain_item(x, "", buf_str(&names));
 }
 
-/* Rules of one level, in one line; nothing when there are none. */
+/* Prints the rules of one level, in one line; nothing if there are none. */
 static void explain_level(const struct explain *x, const struct hold_rules *rules,
 			  enum hold_level level, const char *left, const char *lead)
 {
@@ -210,7 +207,7 @@ static void explain_level(const struct explain *x, const struct hold_rules *rule
 		explain_item(x, left, buf_str(&names));
 }
 
-/* What becomes of changes that would run something later. */
+/* What happens to changes that would run something later. */
 static void explain_holds(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -293,7 +290,7 @@ static void explain_writes(struct explain *x)
 	}
 }
 
-/* Many targets of one role as one line: "/usr /bin /lib". */
+/* Prints many targets of one role as one line: "/usr /bin /lib". */
 static void explain_fold(const struct explain *x, const char *prefix, const char *what)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
@@ -434,7 +431,7 @@ static void explain_hidden(struct explain *x)
 		     "other users, devices, sockets and processes of the host");
 }
 
-/* Names alone: what they say stays outside. */
+/* Only names: the values stay outside. */
 static void explain_withheld(struct explain *x)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
@@ -654,7 +651,9 @@ static int explain_json(const struct text *text, const struct plan *plan)
 	return 0;
 }
 
-/* Where changes are kept, or the nearest folder above that is there: can layers stand in it? */
+/*
+ * overlayfs cannot use the folder where changes are kept, or the nearest one above that is there.
+ */
 static bool explain_is_afar(const struct layers *l)
 {
 	char at[PATH_MAX];

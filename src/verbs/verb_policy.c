@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `bawn policy`: the rules for the network, asked without running anything.  The
- * verdict is rules_decide's, the one that the gate acts on; nothing is looked up.
- */
+/* `bawn policy`: asks the rules for the network without running anything.  rules_decide gives the
+ * verdict, and the gate acts on the same one; nothing is looked up. */
 #include "bawn_verbs.h"
 #include "authority.h"
 #include "help.h"
@@ -25,7 +23,7 @@
 
 enum {
 	POLICY_BYTES_MAX = 8 << 20,
-	POLICY_PORT = 443, /* when none is given */
+	POLICY_PORT = 443, /* if no port is given */
 	POLICY_COLUMN = 26,
 };
 
@@ -35,14 +33,14 @@ struct policy_show {
 	const struct rules *rules;
 };
 
-/* One thing that was asked, and the answer. */
+/* One question, and the answer. */
 struct policy_answer {
-	char shown[1024]; /* canonical, with its port; of a request with method and path */
+	char shown[1024]; /* canonical, with its port; for a request with method and path */
 	struct rules_verdict verdict;
-	bool in_box; /* false: no box, no rules */
+	bool in_box; /* false: there is no box, so no rules */
 };
 
-/* Why rules do not come into it at all; NULL when they do. */
+/* Why the rules do not matter at all; NULL: they do. */
 static const char *policy_closed(const struct plan *plan)
 {
 	return plan_goes_without(plan, PLAN_LAYER_NET_NS)
@@ -57,15 +55,15 @@ static void policy_refuse(struct rules_verdict *v, const char *reason)
 	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-/* What is asked about: a host, or a request. */
+/* The question: a host, or a request. */
 struct policy_asked {
 	struct authority authority;
-	unsigned int scheme; /* BY_PORT of a host alone */
-	const char *target;  /* path and query; NULL of a host alone */
+	unsigned int scheme; /* BY_PORT for a host alone */
+	const char *target;  /* path and query; NULL for a host alone */
 	const char *method;
 };
 
-/* HOST[:PORT], or a URL.  NULL, or why it is neither. */
+/* Reads HOST[:PORT], or a URL.  Returns NULL, or why it is neither. */
 static const char *policy_read(const char *text, const char *method, struct policy_asked *ret)
 {
 	const char *rest = str_after(text, "https://");
@@ -84,7 +82,7 @@ static const char *policy_read(const char *text, const char *method, struct poli
 			       : "this is no host that can be asked for";
 	if (ret->authority.port == 0)
 		ret->authority.port = ret->scheme == PLAN_SCHEME_HTTP ? HTTP_PORT : POLICY_PORT;
-	/* A method makes a request of a host alone. */
+	/* With a method, a host alone is a request, too. */
 	if (!ret->target && method)
 		ret->target = "/";
 	if (!ret->method)
@@ -273,7 +271,7 @@ static int policy_print_json(const struct buf *b)
 
 /* --- the two words --- */
 
-/* One argument, with one method. */
+/* Tests one argument, with one method.  True: it is allowed. */
 static bool policy_test_one(struct policy_show *s, struct json *j, const char *text,
 			    const char *method)
 {
@@ -287,7 +285,7 @@ static bool policy_test_one(struct policy_show *s, struct json *j, const char *t
 	return a.verdict.action == PLAN_ACTION_ALLOW;
 }
 
-/* One argument, with each method that was named. */
+/* Tests one argument, with each method that was named.  True: all are allowed. */
 static bool policy_test_each(struct policy_show *s, const struct invocation *i, struct json *j,
 			     const char *text)
 {
@@ -300,7 +298,7 @@ static bool policy_test_each(struct policy_show *s, const struct invocation *i, 
 	return invocation_has(i, OPTION_METHOD) ? all : policy_test_one(s, j, text, NULL);
 }
 
-/* A word in capitals before another argument: its method. */
+/* A word in capitals before another argument is its method. */
 static bool policy_is_method(const struct invocation *i, int n)
 {
 	const char *word = i->arguments[n];
@@ -416,7 +414,7 @@ static int policy_check(struct policy_show *s, const struct invocation *i)
 	return EXIT_OK;
 }
 
-/* test wants hosts, check and reload none; only reload is about a session. */
+/* test needs hosts, check and reload take none; only reload is about a session. */
 static int policy_count_arguments(const struct invocation *i, bool test, struct error *e)
 {
 	bool reload = str_equal(i->arguments[0], "reload");

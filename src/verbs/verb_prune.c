@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn prune`: what bawn keeps, by the user's rule for how long and how much (`keep` of
- * config.yaml, or --older-than and --keep-size).  A size becomes an age as well: that of the oldest
- * that may stay.  Everything that may go (prune.h) and is older goes, whatever it is.
+ * `bawn prune`: removes what bawn keeps, by the user's rule for how long and how much (`keep` of
+ * config.yaml, or --older-than and --keep-size).  A size becomes an age as well: the age of the
+ * oldest item that may stay.  Everything that may go (prune.h) and is older goes, of any kind.
  */
 #include "bawn_verbs.h"
 #include "elsewhere.h"
@@ -27,7 +27,7 @@
 
 enum { PRUNE_ARENA_MAX = 8 << 20, PRUNE_OUT_MAX = 4 << 20, PRUNE_DAY = 86400 };
 
-/* One and many of each kind. */
+/* The words for one and for many of each kind. */
 static const char *const prune_words[PRUNE_KIND_COUNT][2] = {
 	[PRUNE_APPLY] = {"apply that could be undone", "applies that could be undone"},
 	[PRUNE_DIRECT] = {"direct session that could be undone",
@@ -51,9 +51,9 @@ struct prune_verb {
 	struct prune_list list;
 	bool has_age, has_size, done;
 	uint64_t age, size; /* seconds, bytes */
-	const char *origin; /* who says so */
+	const char *origin; /* where the rule comes from */
 	int64_t now, before;
-	uint64_t total; /* bytes that bawn keeps */
+	uint64_t total; /* all bytes that bawn keeps */
 	struct {
 		size_t count;
 		uint64_t bytes;
@@ -64,7 +64,7 @@ struct prune_verb {
 
 /* --- the rule ----------------------------------------------------------------------------- */
 
-/* The options, or else the user's file. */
+/* Reads the rule: the options, or else the user's file. */
 static int prune_read_rule(struct prune_verb *p)
 {
 	struct prepare_keep keep;
@@ -103,7 +103,7 @@ static int prune_by_age(const void *a, const void *b)
 	return x->when < y->when ? -1 : x->when > y->when;
 }
 
-/* All that is kept is more than it may be: the oldest go until it is not. */
+/* bawn keeps more than it may: the oldest go until it does not. */
 static void prune_fit(struct prune_verb *p)
 {
 	uint64_t left = p->total;
@@ -152,7 +152,7 @@ static int prune_find(struct prune_verb *p, int state)
 	p->total = room_beneath(openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (p->has_size)
 		prune_fit(p);
-	/* A direct session that goes holds its record no more. */
+	/* If a direct session goes, its record may go, too. */
 	if (p->before != day) {
 		prune_list_fini(&p->list);
 		r = prune_choose(p, state);
@@ -195,7 +195,7 @@ static void prune_show(const struct prune_verb *p)
 	if (p->list.waiting || p->list.running)
 		buf_putf(&out, "What waits (%zu) and what runs (%zu) stays, with its records.\n",
 			 p->list.waiting, p->list.running);
-	/* What lies afar is in what goes, and not in the total. */
+	/* What is afar (afar.h) is counted in what goes, and not in the total. */
 	uint64_t left = p->total - (p->freed < p->total ? p->freed : p->total);
 
 	if (p->has_size && left > p->size) {
@@ -232,7 +232,7 @@ static void prune_json(const struct prune_verb *p)
 
 /* --- removing ----------------------------------------------------------------------------- */
 
-/* bawn-history enters it in the ledger, so that `record verify` says who removed it. */
+/* bawn-history writes it into the ledger, so that `record verify` says who removed it. */
 static int prune_records_before(struct prune_verb *p)
 {
 	_cleanup_buf_ struct buf said = BUF_INIT(PRUNE_OUT_MAX);

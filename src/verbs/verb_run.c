@@ -26,15 +26,15 @@
 
 enum { RUN_PATH_BYTES = 64 << 10 };
 
-/* No full box: said on every screen, asked for quiet or not. */
+/* The session has no full box: every screen says so, quiet or not. */
 static bool run_is_weaker(const struct plan *plan)
 {
 	return plan->backend == PLAN_BACKEND_HOST || plan->without.count > 0 ||
 	       plan->ablate.count > 0;
 }
 
-/* What keys and tokens the command can read, and which it was promised and does not have, is said
- * on every screen, a terminal or not. */
+/* Prints which keys and tokens the command can read, and which it was promised and does not have.
+ * Every screen says it, a terminal or not. */
 static void run_warn(const struct text *err, const struct plan *plan, bool quiet)
 {
 	const char *last = "";
@@ -73,14 +73,14 @@ int verb_end_like(int status)
 	return WEXITSTATUS(status);
 }
 
-/* One run: what it was made of, and what is told while it runs and at its end. */
+/* One run: its parts, and what is told while it runs and at its end. */
 struct run {
 	struct prepared prepared;
-	const struct plan *plan; /* the session's, from run_begin on */
+	const struct plan *plan; /* the session's plan, from run_begin on */
 	struct session_store session;
 	struct layering layering;
 	struct record_folder record;
-	int first; /* folder of first versions; -1 */
+	int first; /* folder of first versions; -1: none */
 	struct outward outward;
 	struct refused refused;
 	struct unattributed unattributed;
@@ -98,7 +98,7 @@ struct run {
 		      .outward = OUTWARD_INIT,       \
 		      .how = CLIENT_OPTIONS_INIT})
 
-/* What was written finds its place; what waits to be applied is said, and how. */
+/* Settles what was written; says what waits to be applied, and how. */
 static void run_settle(struct layering *layering, int status, const struct text *err)
 {
 	struct error e = ERROR_INIT;
@@ -115,7 +115,7 @@ static void run_settle(struct layering *layering, int status, const struct text 
 				    !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAWN), err);
 }
 
-/* How much it changed stands beside its record, for who looks later.  Without it they say less. */
+/* Keeps how much it changed beside its record, for later screens.  Without it they say less. */
 static void run_keep_count(const struct run *run)
 {
 	const struct layering *g = &run->layering;
@@ -150,7 +150,7 @@ static bool run_is_taken(const void *context, const char *name)
 	return layering_is_taken(context, name);
 }
 
-/* The session's name, folder and layers. */
+/* Makes the session's name, folder and layers. */
 static int run_begin(struct run *run, const struct invocation *i, struct error *e)
 {
 	struct layering *layering = &run->layering;
@@ -175,7 +175,7 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	return 0;
 }
 
-/* The record's folder, that of first versions, and who sends records on. */
+/* Makes the record's folder and that of first versions, and prepares to send records on. */
 static int run_record(struct run *run, struct error *e)
 {
 	const char *state = run->prepared.places.state;
@@ -215,10 +215,10 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 		layering_print_choice(&run->layering, &run->err);
 	int r = client_run(plan, &run->how, ret_status, e);
 
-	/* The recorder's lock was ours too. */
+	/* We shared the recorder's lock. */
 	record_folder_fini(&run->record);
 	outward_end(&run->outward, &run->err);
-	/* Before we end as the command did, which may be by a signal. */
+	/* Do this before we end as the command did, which may be by a signal. */
 	session_store_fini(&run->session);
 	run_settle(&run->layering, *ret_status, run->quiet ? NULL : &run->err);
 	run_keep_count(run);
@@ -233,8 +233,8 @@ static int run_prepare_again(struct run *run, const struct invocation *i, char *
 	return prepare_plan(i, argv, true, &run->prepared, e);
 }
 
-/* The plan; once more where a session that was killed took away what made a folder a workspace by
- * itself, and where the person takes the repository around the folder. */
+/* Makes the plan; once more if a session that was killed removed what made a folder a workspace by
+ * itself, or if the person takes the repository around the folder. */
 static int run_prepare(struct run *run, const struct invocation *i, char *const *argv,
 		       struct error *e)
 {

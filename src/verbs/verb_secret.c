@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn secret`: add, ls, rm, test.  What was said on the command line becomes a section of a
- * policy file and is read as one, so that there is one grammar and one set of defaults.
+ * `bawn secret`: add, ls, rm, test.  We make a section of a policy file of the command line and
+ * read it as one, so that there is one grammar and one set of defaults.
  *
- * A value is in this process for as long as it takes to put it away, in one buffer that is
- * wiped.  Nothing here prints one.
+ * A value is in this process only until it is stored, in one buffer that is wiped.  Nothing here
+ * prints one.
  */
 #include "bawn_verbs.h"
 #include "authority.h"
@@ -35,7 +35,7 @@
 enum {
 	SECRET_TEXT_MAX = 64 << 10,
 	SECRET_COLUMN = 26,
-	SECRET_CANCEL = 3, /* what Ctrl-C types, while it makes no signal */
+	SECRET_CANCEL = 3, /* what Ctrl-C types while it makes no signal */
 };
 
 /* The one place for a value.  It never grows, so it never moves. */
@@ -136,7 +136,7 @@ static bool secret_is_plain_http(const struct invocation *i)
 	return false;
 }
 
-/* "30d" from now on, or a time. */
+/* Reads "30d" from now on, or a time. */
 static int secret_expires(struct secret_verb *v, uint64_t *ret_seconds)
 {
 	static const struct {
@@ -183,7 +183,7 @@ static int secret_write_section(struct secret_verb *v, struct buf *into)
 	secret_json_options(&j, i, OPTION_METHOD, "methods");
 	secret_json_options(&j, i, OPTION_PATH, "paths");
 	secret_json_options(&j, i, OPTION_HEADER, "headers");
-	/* Who names a header and nothing else means the header alone. */
+	/* If the user names a header and nothing else, only the header is meant. */
 	if (invocation_has(i, OPTION_HEADER) && !invocation_has(i, OPTION_IN)) {
 		json_key(&j, "in");
 		json_open(&j, '[');
@@ -213,7 +213,7 @@ static int secret_write_section(struct secret_verb *v, struct buf *into)
 	return buf_error(into);
 }
 
-/* The grammar names a place in a text that nobody wrote. */
+/* Removes the place from the error: the grammar names one in a text that nobody wrote. */
 static void secret_strip_place(struct error *e)
 {
 	const char *at = str_after(e->text, "secret:");
@@ -253,7 +253,8 @@ static int secret_section(struct secret_verb *v, struct policy_secret *ret_secre
 
 /* --- add: the value --- */
 
-/* A line that is typed and not shown; nothing is asked before the terminal keeps quiet. */
+/* Reads a line that is not shown while it is typed.  It asks only after the terminal has stopped
+ * echoing. */
 static int secret_read_terminal(struct secret_verb *v, int fd, const char *what, struct buf *into)
 {
 	struct termios before;
@@ -265,7 +266,7 @@ static int secret_read_terminal(struct secret_verb *v, int fd, const char *what,
 		return -errno;
 	quiet = before;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL | ISIG);
-	/* It ends the line, so that it is seen at once. */
+	/* This ends the line, so that we see it at once. */
 	quiet.c_cc[VEOL] = SECRET_CANCEL;
 	if (tcsetattr(fd, TCSAFLUSH, &quiet) < 0)
 		return -errno;
@@ -280,7 +281,7 @@ static int secret_read_terminal(struct secret_verb *v, int fd, const char *what,
 	return r;
 }
 
-/* From the terminal when there is one to ask at, else from standard input. */
+/* Reads from the terminal if there is one to ask at, else from standard input. */
 static int secret_ask(struct secret_verb *v, const struct policy_secret *s, struct buf *into)
 {
 	static const char *const parts[] = {"Key id", "Secret key", "Session token (or nothing)"};
@@ -312,7 +313,7 @@ static int secret_ask(struct secret_verb *v, const struct policy_secret *s, stru
 	return r < 0 ? error_sys(&v->e, r, "cannot read the value") : 0;
 }
 
-/* Its shape, part by part. */
+/* Notes the shape of its parts. */
 static int secret_shapes(struct secret_verb *v, struct policy_secret *s, struct span value)
 {
 	const struct plan_secret kind = {.kind = s->kind};
@@ -366,8 +367,8 @@ static const char *secret_source_words(const struct policy_secret *s, struct are
 	return text ? text : words[s->from];
 }
 
-/* A secret opens nothing by itself: says where no rule leads to it, with the words to type.
- * p NULL: what the rules say cannot be read here. */
+/* A secret opens nothing by itself: if no rule leads to its host, says so, with the words to type.
+ * p is NULL: the rules cannot be read here. */
 static void secret_say_no_rule(const struct text *t, const char *lead, const struct prepared *p,
 			       const struct policy_secret *s)
 {
@@ -391,7 +392,7 @@ static void secret_say_no_rule(const struct text *t, const char *lead, const str
 		    bundle ? "--use" : "--allow", quote, bundle ? bundle : buf_str(&host), quote);
 }
 
-/* The rules of this folder, where it can be a workspace. */
+/* Asks the rules of this folder, if it can be a workspace. */
 static void secret_add_rules(struct secret_verb *v, const struct policy_secret *s)
 {
 	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
@@ -576,7 +577,8 @@ static int secret_rm(struct secret_verb *v)
 		error_next(&v->e, "'bawn secret ls' shows them, and which file they are from.");
 		return -ENOENT;
 	}
-	/* The value first: a section without one is seen, a value without one is not. */
+	/* Remove the value first: a section without a value is seen, a value without a section is
+	 * not. */
 	if (r == 0 && from < POLICY_FROM_ENV) {
 		r = secret_value_remove(&v->host, from, v->name, &v->arena, &v->e);
 		r = r == -ENOENT ? 0 : r;
@@ -590,7 +592,7 @@ static int secret_rm(struct secret_verb *v)
 
 /* --- test --- */
 
-/* NULL: it would be put in. */
+/* Why the secret would not be put in; NULL: it would. */
 static const char *secret_test_url(const struct policy_secret *s, const char *url,
 				   const char *method, uint8_t *bytes)
 {
@@ -682,7 +684,7 @@ static int secret_complain(struct secret_verb *v, int r)
 	return r == -EINVAL ? EXIT_USAGE : r == -ENOENT ? EXIT_FOUND : EXIT_BAWN;
 }
 
-/* What every word but add looks at: the whole policy, so that a file's secrets are there too. */
+/* For all words but add: reads the whole policy, so that a file's secrets are there, too. */
 static int secret_with_policy(struct secret_verb *v,
 			      int (*word)(struct secret_verb *v, const struct prepared *p))
 {
@@ -736,7 +738,7 @@ int verb_secret(const struct invocation *i)
 	if (str_equal(word, "test"))
 		return secret_with_policy(&v, secret_test);
 	r = host_gather_user(&v.arena, &v.host, &v.e);
-	/* A program of this folder is no program of the user's. */
+	/* A program of this folder does not count as one of the user's. */
 	_cleanup_free_ char *here = realpath(".", NULL);
 
 	v.host.workspace.path = here;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn stop`, `kill`, `wait`, `pause`, `resume` and `send`: a session that runs, from outside. */
+/*
+ * `bawn stop`, `kill`, `wait`, `pause`, `resume` and `send`: act on a running session from outside.
+ */
 #include "bawn_verbs.h"
 #include "session_talk.h"
 #include "str.h"
@@ -13,7 +15,7 @@
 
 enum { SEND_BYTES_MAX = 1 << 20, WAIT_BYTES_MAX = 64 << 20 };
 
-/* What is done with one session: the exit code, or -errno and e. */
+/* What is done with one session.  Returns the exit code, or -errno with e set. */
 typedef int (*session_act)(struct session *s, const struct invocation *i, struct error *e);
 
 static int session_with(const struct invocation *i, const char *name, session_act act)
@@ -80,7 +82,7 @@ int verb_kill(const struct invocation *i)
 	return session_with(i, session_named(i), session_kill);
 }
 
-/* A number of the session's object in what bawn-history says; -1: it has none. */
+/* A number of the session's object in the output of bawn-history; -1: it has none. */
 static int wait_number(const char *from, const char *until, const char *key)
 {
 	const char *at = memmem(from, (size_t)(until - from), key, strlen(key));
@@ -88,14 +90,14 @@ static int wait_number(const char *from, const char *until, const char *key)
 	return at ? (int)strtol(at + strlen(key), NULL, 10) : -1;
 }
 
-/* How the newest session of that name ended, by its record: an exit code, or -1 when nobody knows. */
+/* How the newest session of that name ended, by its record: an exit code, or -1: not known. */
 static int wait_recorded(const char *name)
 {
 	static const char *const words[] = {"bawn", "sessions", "--all", "--json", NULL};
 	_cleanup_buf_ struct buf said = BUF_INIT(WAIT_BYTES_MAX);
 	char key[64];
 
-	/* In a name of JSON every quote is escaped. */
+	/* In JSON every quote in a name is escaped. */
 	(void)snprintf(key, sizeof(key), "\"name\": \"%s\",", name);
 	if (elsewhere_read("bawn-history", words, true, &said) != EXIT_OK)
 		return -1;
@@ -113,7 +115,7 @@ static int wait_recorded(const char *name)
 	return code >= 0 ? code : number >= 0 ? 128 + number : -1;
 }
 
-/* A session that is over, or ends before it has answered, has an end all the same. */
+/* A session that is over, or ends before it answers, has an end all the same. */
 int verb_wait(const struct invocation *i)
 {
 	_cleanup_session_ struct session session = {.fd = -1};
@@ -173,7 +175,7 @@ int verb_resume(const struct invocation *i)
 
 /* --- typing ----------------------------------------------------------------------------- */
 
-/* The words as typed, and Enter; "-": standard input as it is. */
+/* Reads the words as typed, and Enter; "-": standard input as it is. */
 static int send_read(const struct invocation *i, struct buf *into, struct error *e)
 {
 	if (i->argument_count == 1 && str_equal(i->arguments[0], "-")) {

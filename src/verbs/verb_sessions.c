@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn sessions`: what is running, and what has ended and left changes.  Also tidies up after
+/* `bawn sessions`: lists what runs, and what has ended and left changes.  It also tidies up after
  * sessions that were killed. */
 #include "bawn_verbs.h"
 #include "elsewhere.h"
@@ -78,10 +78,10 @@ static void sessions_json_one(struct json *j, const struct session *s)
 	json_close(j, '}');
 }
 
-/* --- those that do not run and have changes -------------------------------------------- */
+/* --- sessions that do not run and have changes ------------------------------------------ */
 
 struct sessions_stopped {
-	const struct text *t; /* or: */
+	const struct text *t; /* NULL: JSON goes to `j` */
 	struct json *j;
 	const char *home;
 	const struct layers *layers;
@@ -94,7 +94,7 @@ static bool sessions_is_gone(const struct sessions_stopped *s)
 	return faccessat(AT_FDCWD, s->layers->workspace, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 }
 
-/* What there is to do about one that has ended. */
+/* What the user can do about a session that has ended. */
 static void sessions_left(const struct sessions_stopped *s, const struct layers_session *session,
 			  struct buf *into)
 {
@@ -120,14 +120,14 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64), left = BUF_INIT(SESSIONS_BYTES_MAX);
 	int64_t ended = session->ended ? session->ended : session->began;
-	const struct plan shown = {.home = s->home}; /* as far as words_path needs one */
+	const struct plan shown = {.home = s->home}; /* has only what words_path needs */
 
 	words_age(&age, (uint64_t)(ended / 1000000000));
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	sessions_left(s, session, &left);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
-	/* What does not fit beside the rest stands below it. */
+	/* What does not fit on the line goes below it. */
 	if (s->t->tty &&
 	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width) {
 		_cleanup_buf_ struct buf words = BUF_INIT(SESSIONS_BYTES_MAX),
@@ -173,7 +173,7 @@ static int sessions_on_session(void *context, const struct layers_session *sessi
 	return 0;
 }
 
-/* Nobody has run a command there since. */
+/* A landing was cut short, and nobody has run a command there since. */
 static bool sessions_is_cut_short(const struct sessions_stopped *s)
 {
 	_cleanup_fd_ int journal = layers_journal(s->layers, false);
@@ -198,7 +198,7 @@ static int sessions_on_workspace(void *context, const struct layers *l)
 	struct sessions_stopped *s = context;
 
 	s->layers = l;
-	/* What cannot be read of one hides nothing of the others. */
+	/* If one cannot be read, the others are still listed. */
 	if (layers_each_session(l, sessions_on_session, s, s->e) < 0) {
 		verb_complain(s->e);
 		*s->e = ERROR_INIT;

@@ -2,7 +2,7 @@
 /*
  * `bawn verify`: does the box hold?
  *
- *	1. Becomes itself again with a made-up value for every variable that must
+ *	1. Starts itself again with a made-up value for every variable that must
  *	   not get in, so that this process has something to hide.
  *	2. Plans the box that `bawn run` with the same options would make, plus the
  *	   folders of the fixture (fixture.h).
@@ -12,8 +12,8 @@
  *	   from a file that is open for reading; what it prints goes to memory.
  *	6. Compares, and shows.
  *
- * Nothing that comes out of the box is believed beyond one word and a note per
- * row, in the table's order; anything else counts as not run.
+ * From the box we believe only one word and a note per row, in the table's order; anything else
+ * counts as not run.
  */
 #include "bawn_verbs.h"
 #include "address.h"
@@ -78,7 +78,7 @@ static void verify_fini(struct verify *v)
 
 /* --- something to hide ---------------------------------------------------------------- */
 
-/* Our own arguments, as the kernel has them; points into bytes. */
+/* Our own arguments, as the kernel has them; they point into bytes. */
 static char **verify_arguments(struct buf *bytes)
 {
 	if (fd_read_file_at(AT_FDCWD, "/proc/self/cmdline", bytes) < 0 || bytes->len == 0)
@@ -98,8 +98,9 @@ static char **verify_arguments(struct buf *bytes)
 }
 
 /*
- * /proc/PID/environ shows what a process was started with, so the canary must be there at its
- * start: sets it, and every variable of the table that is not set, and starts over.
+ * /proc/PID/environ shows the environment with which a process was started, so the canary must be
+ * there at the start: sets it, and every variable of the table that is not set, and starts this
+ * program again.
  */
 static int verify_start_over(struct error *e)
 {
@@ -120,7 +121,7 @@ static int verify_start_over(struct error *e)
 	return error_sys(e, argv ? -errno : -EIO, "starting over with a canary");
 }
 
-/* With every bit turned: see rows_proc.c. */
+/* Puts the canary into the facts with every bit inverted: see rows_proc.c. */
 static void verify_put_canary(struct buf *facts)
 {
 	const char *canary = getenv(VERIFY_CANARY);
@@ -133,7 +134,9 @@ static void verify_put_canary(struct buf *facts)
 	facts_put(facts, "canary", turned);
 }
 
-/* Descriptors that an exec would hand on: files, a folder, a connected socket, a high number. */
+/*
+ * Opens descriptors that an exec would pass on: files, a folder, a connected socket, a high number.
+ */
 static void verify_open_descriptors(void)
 {
 	struct rlimit limit;
@@ -158,7 +161,7 @@ static void verify_open_descriptors(void)
 static char verify_name[] = "bawn-probe";
 static char *const verify_argv[] = {verify_name, NULL};
 
-/* The user's own invocation, and three folders more. */
+/* Plans the user's own invocation with three more folders. */
 static int verify_plan_with_exhibit(struct verify *v, const struct invocation *i)
 {
 	char hidden[PATH_MAX];
@@ -241,7 +244,7 @@ static int verify_prepare(struct verify *v, const struct invocation *i)
 		r = verify_parse_facts(v);
 	if (r < 0)
 		return r;
-	/* A ceiling may forbid more folders; then the box is tried as it is. */
+	/* A ceiling may forbid more folders; then we try the box as it is. */
 	v->unshown = verify_plan_with_exhibit(v, i) < 0;
 	verify_put_canary(&v->text);
 	verify_put_plan(v);
@@ -250,7 +253,7 @@ static int verify_prepare(struct verify *v, const struct invocation *i)
 
 /* --- what the plan gives -------------------------------------------------------------- */
 
-/* The plan shows this very path, from the same path outside, with at least the access wanted. */
+/* The plan shows exactly this path, from the same path outside, with at least this access. */
 static bool verify_gives_path(const struct plan *plan, const char *path, bool write)
 {
 	const struct plan_mount *best = NULL;
@@ -267,7 +270,7 @@ static bool verify_gives_path(const struct plan *plan, const char *path, bool wr
 	return best->access == PLAN_ACCESS_WRITE || (!write && best->access == PLAN_ACCESS_READ);
 }
 
-/* A rule allows this very address; a rule about a name gives none. */
+/* A rule allows exactly this address; a rule about a name gives none. */
 static bool verify_gives_address(const struct plan *plan, const char *text)
 {
 	struct address address;
@@ -355,7 +358,7 @@ static void verify_controls_after(struct verify *v)
 	}
 }
 
-/* A copy of bawn-probe that nobody can change any more. */
+/* Makes a copy of bawn-probe that nobody can change any more. */
 static int verify_program(struct error *e)
 {
 	char path[PATH_MAX];
@@ -378,13 +381,13 @@ static int verify_program(struct error *e)
 }
 
 /*
- * What bawn-probe gets as 0, 1 and 2, which rows try to turn round: two pipes of the host, as in
- * a pipeline, and a file of the fixture.  The other ends of the pipes are served by children of
- * ours, since we are busy with the box meanwhile.
+ * What bawn-probe gets as 0, 1 and 2, and which rows try to use in the other direction: two pipes
+ * of the host, as in a pipeline, and a file of the fixture.  Children of ours serve the other ends
+ * of the pipes, because we are busy with the box meanwhile.
  */
 struct verify_streams {
 	int input, output, errors;
-	int answers, complaints; /* what came out, to read it */
+	int answers, complaints; /* to read what came out */
 	pid_t feeder, collector;
 };
 
@@ -405,7 +408,7 @@ static void verify_streams_fini(struct verify_streams *s)
 		(void)waitpid(s->collector, NULL, 0);
 }
 
-/* A child that copies from one to the other, and has nothing else of ours. */
+/* Starts a child that copies from one to the other, and has nothing else of ours. */
 static pid_t verify_carry(int from, int to, int not_this)
 {
 	pid_t pid = fork();
@@ -463,7 +466,9 @@ static int verify_streams_open(struct verify *v, struct verify_streams *s)
 				    : fd_write_all(facts, v->text.ptr, v->text.len);
 
 	if (r == 0 && lseek(facts, 0, SEEK_SET) == 0) {
-		/* Neither keeps a pipe open whose end the box or the other waits for. */
+		/*
+		 * Neither child may keep a pipe open for whose end the box or the other one waits.
+		 */
 		s->feeder = verify_carry(facts, feed, s->output);
 		fd_close(&feed);
 		s->collector = verify_carry(collect, s->answers, s->output);
@@ -473,7 +478,7 @@ static int verify_streams_open(struct verify *v, struct verify_streams *s)
 	return 0;
 }
 
-/* Runs it in a box like any other, whose layers are forgotten. */
+/* Runs it in a box like any other, and drops its layers. */
 static int verify_run_client(struct verify *v, struct client_options *lent, int *ret_status)
 {
 	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
@@ -489,7 +494,7 @@ static int verify_run_client(struct verify *v, struct client_options *lent, int 
 	(void)snprintf(name, sizeof(name), "verify-%d", (int)getpid());
 	if (r == 0)
 		r = layering_begin(&layering, name, &v->prepared, &plan, &v->error);
-	/* The box that is proven is the one that is used, so it is recorded, too. */
+	/* The box that we prove is the one that is used, so it is recorded, too. */
 	if (r == 0 && plan->backend != PLAN_BACKEND_HOST &&
 	    !plan_goes_without(plan, PLAN_LAYER_RECORD)) {
 		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
@@ -545,7 +550,7 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 	return r;
 }
 
-/* Line by line, in the table's order; the first that does not fit ends it. */
+/* Reads line by line, in the table's order; the first that does not fit ends it. */
 static void verify_parse(struct verify *v, struct buf *output)
 {
 	char *line = output->len > 0 ? output->ptr : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn why`, by the shape of what is asked about (why_shape.h).  An event is the record's alone,
- * and bawn-history answers; of a path the plan is told here, and what was recorded there.
+ * `bawn why`, by the shape of the question (why_shape.h).  Only the record knows an event, so
+ * bawn-history answers.  For a path we tell what the plan says, and what was recorded there.
  *
- * `bawn why HOST`: what a session decides about a host and by which rule, how often it
- * has refused it, and what would change that.  Without a session, what the policy
- * files say.  The verdict is rules_decide's, over the rules that are in force.
+ * `bawn why HOST`: what a session decides about a host and by which rule, how often it has refused
+ * it, and what would change that.  Without a session, what the policy files say.  rules_decide
+ * gives the verdict, by the rules that are valid now.
  */
 #include "bawn_verbs.h"
 #include "authority.h"
@@ -38,11 +38,11 @@ struct why {
 	struct host host;
 	struct session session;
 	bool live;
-	struct prepared files; /* when there is none */
+	struct prepared files; /* used if there is no session */
 	const struct plan *plan;
 	struct rules *rules;
 	struct text out;
-	struct json *json; /* or NULL: words */
+	struct json *json; /* or NULL: print words */
 	struct error e;
 };
 
@@ -52,7 +52,7 @@ struct why_answer {
 	uint16_t port;
 	struct rules_verdict verdict;
 	struct message_counted refused;
-	char command[NAME_TEXT_MAX + 16]; /* for `bawn allow`; "" when that would not do */
+	char command[NAME_TEXT_MAX + 16]; /* for `bawn allow`; "": that would not help */
 };
 
 /* --- asking --- */
@@ -75,7 +75,7 @@ static int why_read(struct why *w, const char *text, struct why_answer *ret)
 	return 0;
 }
 
-/* What the line says, as an argument of `bawn allow`. */
+/* Makes an argument of `bawn allow` from the line. */
 static void why_command(struct why_answer *a)
 {
 	const char *host = str_after(a->verdict.allow_line, "- allow: ");
@@ -98,7 +98,7 @@ static int why_ask(struct why *w, struct why_answer *a)
 	rules_decide(w->rules, &q, &a->verdict);
 	why_command(a);
 	a->refused.reason = "";
-	/* A gate that is gone has taken its counts along. */
+	/* If the gate is gone, its counts are gone, too. */
 	if (w->live && w->session.state.gate)
 		return session_count(&w->session, a->name, a->authority.port, &a->refused, &w->e);
 	return 0;
@@ -198,7 +198,7 @@ static void why_print_way(const struct why *w, const struct why_answer *a)
 	}
 }
 
-/* Where a name leads is known when a program connects to it, not here. */
+/* We know where a name leads only when a program connects to it, not here. */
 static void why_print_private(const struct why *w, const struct rules_verdict *v)
 {
 	if (!v->private_line[0])
@@ -257,7 +257,7 @@ static void why_json(struct json *j, const struct why *w, const struct why_answe
 
 /* --- the verb --- */
 
-/* The session that is asked about, and its plan; -ENOENT: there is none. */
+/* Finds the session that is asked about, and its plan; -ENOENT: there is none. */
 static int why_choose(struct why *w)
 {
 	const char *name = invocation_value(w->invocation, OPTION_SESSION);
@@ -274,7 +274,7 @@ static int why_choose(struct why *w)
 	return r;
 }
 
-/* The session's rules; without one, the files'. */
+/* Reads the session's rules; without a session, those of the files. */
 static int why_find(struct why *w)
 {
 	int r = why_choose(w);
@@ -309,7 +309,9 @@ static int why_each(struct why *w, bool *ret_all)
 
 /* --- paths --- */
 
-/* The session that runs in this folder, or in the one that the first path is in; -ENOENT: none. */
+/*
+ * Finds the session that runs in this folder, or in that of the first path; -ENOENT: there is none.
+ */
 static int why_choose_here(struct why *w)
 {
 	char at[PATH_MAX];
@@ -335,7 +337,7 @@ static int why_choose_here(struct why *w)
 	return r;
 }
 
-/* The plan of the session that is running; without one, what the files would make. */
+/* Finds the plan of the running session; without one, makes the one that the files would make. */
 static int why_find_plan(struct why *w, char *ret_where, size_t size)
 {
 	int r = why_choose_here(w);
@@ -372,7 +374,7 @@ static void why_free(struct why *w)
 	free(w);
 }
 
-/* Where no plan can be made that is said, and the record still asked. */
+/* If no plan can be made, says so; the record is asked all the same. */
 static void why_print_paths(const struct invocation *i)
 {
 	char where[128], path[PATH_MAX];
@@ -394,7 +396,8 @@ static void why_print_paths(const struct invocation *i)
 	why_free(w);
 }
 
-/* What the record says of one path or event: the one value in bawn-history's array, or nothing. */
+/* What the record says of one path or event: the one value in bawn-history's array, or nothing.
+ * Returns the exit code of bawn-history, or -errno. */
 static int why_ask_record(const struct invocation *i, const char *typed, bool quiet,
 			  struct buf *text, struct span *ret)
 {
@@ -422,7 +425,8 @@ static int why_ask_record(const struct invocation *i, const char *typed, bool qu
 	return status;
 }
 
-/* One array: of each path what the plan and the record say, of each event what the record says. */
+/* Prints one array: for each path what the plan and the record say, for each event what the record
+ * says. */
 static int why_json_elsewhere(const struct invocation *i)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_JSON_MAX);
@@ -462,8 +466,8 @@ static int why_json_elsewhere(const struct invocation *i)
 	return r < 0 ? EXIT_BAWN : status;
 }
 
-/* A word that has the shape of a host, and that the last session of this folder made as a file: the
- * file is meant.  Nobody but its record knows of it while it has not landed. */
+/* The word has the shape of a host, but the last session of this folder made a file of that name:
+ * the file is meant.  Only its record knows the file before it has landed. */
 static bool why_is_made(const struct invocation *i, const char *typed)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(WHY_JSON_MAX);
@@ -483,7 +487,7 @@ static enum why_shape why_shape_here(const struct invocation *i, const char *typ
 	return shape == WHY_HOST && why_is_made(i, typed) ? WHY_PATH : shape;
 }
 
-/* Events and paths; -1 when these are hosts. */
+/* Answers for events and paths, and returns the exit code; -1: these are hosts. */
 static int why_elsewhere(const struct invocation *i)
 {
 	int hosts = 0, paths = 0;
@@ -499,7 +503,9 @@ static int why_elsewhere(const struct invocation *i)
 	if (hosts > 0) {
 		struct error e = ERROR_INIT;
 
-		(void)error_set(&e, -EINVAL, "ask about hosts, and about events or paths, apart");
+		(void)error_set(
+			&e, -EINVAL,
+			"ask about hosts in one command, and about events or paths in another");
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}

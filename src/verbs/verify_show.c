@@ -49,7 +49,7 @@ static void verify_show_table(const struct text *t, const struct verify_result *
 	verify_show_line(t, "together", all, TEXT_STRONG);
 }
 
-/* Those of one verdict in full; heading is printed when there is one. */
+/* Shows those of one verdict in full, with the heading if there is one. */
 static void verify_show_rows(const struct text *t, const struct verify_result *v,
 			     enum judge_verdict verdict, enum text_style style, const char *heading)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `bawn verify` found, between finding and showing it. */
+/* The result of `bawn verify`, and how it is shown. */
 #ifndef BAWN_VERIFY_SHOW_H
 #define BAWN_VERIFY_SHOW_H
 
@@ -20,12 +20,12 @@ struct verify_result {
 	unsigned int milliseconds;
 };
 
-/* Nothing is open and nothing that should be proven is not. */
+/* Nothing is open, and nothing that should be proven is unproven. */
 bool verify_holds(const struct verify_result *v);
 
 void verify_show(const struct text *t, const struct plan *plan, const struct verify_result *v);
 
-/* Writes the whole of it to standard output; 0 or -errno. */
+/* Writes all of it to standard output; 0 or -errno. */
 int verify_show_json(const struct plan *plan, const struct verify_result *v);
 
 #endif

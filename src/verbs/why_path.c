@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A path is walked as a command in the box would walk it: by the mounts of the plan, by their
- * links, and by the links that lie in what is shown.  What it comes to decides; and where the
- * user's own file is shown, its mode has a word in it, as inside.
+ * We walk a path as a command in the box would: by the mounts of the plan, by their links, and by
+ * the links in what is shown.  The place where it ends decides.  If the user's own file is shown,
+ * its mode counts as well, as it does inside.
  */
 #include "why_path.h"
 
@@ -18,12 +18,13 @@
 enum { WHY_PATH_BYTES_MAX = 64 << 10, WHY_LINKS_MAX = 40 };
 
 enum why_seen {
-	WHY_NOT_SHOWN, /* the user's is not seen: nothing is there, or something of the box's own */
+	/* The box does not see the user's: nothing is there, or something of the box. */
+	WHY_NOT_SHOWN,
 	WHY_READABLE,
 	WHY_WRITABLE,
 	WHY_CLOSED, /* it is there, and cannot be opened */
 	WHY_HIDDEN,
-	WHY_OWN, /* the box has one of its own, whatever the user has there */
+	WHY_OWN, /* the box has its own, whatever the user has there */
 	WHY_SEEN_COUNT,
 };
 
@@ -42,7 +43,7 @@ const struct plan_mount *why_path_mount(const struct plan *p, const char *path)
 {
 	const struct plan_mount *found = p->root.count > 0 ? &p->root.items[0] : NULL;
 
-	/* In the order in which they are made: a later one lies on top. */
+	/* They are in the order in which they are made: a later one covers an earlier one. */
 	for (size_t i = 0; i < p->mounts.count; i++)
 		if (str_path_beneath(path, p->mounts.items[i].target))
 			found = &p->mounts.items[i];
@@ -51,14 +52,14 @@ const struct plan_mount *why_path_mount(const struct plan *p, const char *path)
 
 /* --- the way there -------------------------------------------------------------------- */
 
-/* Something of the user's own is shown here, under its own names. */
+/* Something of the user is shown here, under its own names. */
 static bool why_is_shown(const struct plan_mount *m)
 {
 	return m && m->kind == PLAN_MOUNT_BIND && !str_equal(m->role, "home") &&
 	       !str_equal(m->target, "/");
 }
 
-/* What lies at path, which is in m, outside; false when it is too long. */
+/* The path outside of what is at `path`, which is in m; false: it is too long. */
 static bool why_outside(const struct plan_mount *m, const char *path, char into[PATH_MAX])
 {
 	int n = snprintf(into, PATH_MAX, "%s%s", m->source, path + strlen(m->target));
@@ -66,7 +67,7 @@ static bool why_outside(const struct plan_mount *m, const char *path, char into[
 	return n >= 0 && n < PATH_MAX;
 }
 
-/* The text of the link that path is, for the box; 0 when it is none. */
+/* The target of the link at path, as the box sees it.  Returns its length; 0: it is no link. */
 static size_t why_link(const struct plan *p, const char *path, char into[PATH_MAX])
 {
 	const struct plan_mount *m = why_path_mount(p, path);
@@ -92,7 +93,7 @@ static void why_cut_last(char *path)
 	*strrchr(path, '/') = '\0';
 }
 
-/* One part after the other.  False: it is too long, or leads round in circles. */
+/* Walks one part after the other.  False: it is too long, or its links form a circle. */
 static bool why_walk(const struct plan *p, const char *path, char ret[PATH_MAX])
 {
 	char rest[2 * PATH_MAX], link[PATH_MAX];
@@ -135,7 +136,7 @@ static bool why_walk(const struct plan *p, const char *path, char ret[PATH_MAX])
 
 /* --- what is there -------------------------------------------------------------------- */
 
-/* A process in the box has no more authority than the file's mode gives its user. */
+/* The file's mode gives this to the user: a process in the box has no more authority than that. */
 static bool why_mode_gives(const char *path, const struct stat *st, int wish)
 {
 	unsigned int bit = wish == R_OK ? 04 : 02;
@@ -152,7 +153,7 @@ static const char *why_lands(const struct plan *p, const struct plan_mount *m)
 		       : "the box sees yours, and its writes land at once";
 }
 
-/* In a mount that shows what the user has. */
+/* Looks at a path in a mount that shows what the user has. */
 static void why_look_shown(const struct plan *p, struct why_view *v)
 {
 	const struct plan_mount *m = v->mount;
@@ -182,7 +183,7 @@ static void why_look_shown(const struct plan *p, struct why_view *v)
 	}
 }
 
-/* The box makes the folders that lead to its mounts. */
+/* The path is a folder that the box makes because it leads to a mount. */
 static bool why_leads_on(const struct plan *p, const char *path)
 {
 	for (size_t i = 0; i < p->mounts.count; i++)
@@ -206,16 +207,16 @@ static void why_look_frame(const struct plan *p, struct why_view *v)
 			v->meaning = "a folder of the box's own, with what the plan shows in it";
 		}
 	} else if (m->kind == PLAN_MOUNT_BIND) {
-		v->meaning = "of the system that the box stands on; yours is not seen";
+		v->meaning = "of the base system of the box; yours is not seen";
 	} else if (m->kind == PLAN_MOUNT_TMPFS) {
 		v->meaning = "a private folder of the box's, gone at the end; yours is not seen";
 	} else if (m->kind == PLAN_MOUNT_HIDE) {
 		v->seen = WHY_HIDDEN;
-		v->meaning = "something empty and unreadable lies over it";
+		v->meaning = "something empty and unreadable covers it";
 	}
 }
 
-/* What a command of the box can do with a path of the user's; links are followed as inside. */
+/* Finds what a command in the box can do with a path of the user; it follows links as inside. */
 static void why_path_look(const struct plan *p, const char *path, struct why_view *ret)
 {
 	struct stat st;
@@ -253,7 +254,7 @@ bool why_path_is_readable(const struct plan *p, const char *path)
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* It is one of the places that the notes of the plan call private. */
+/* The notes of the plan call this place private. */
 static bool why_is_private(const struct plan *p, const char *path)
 {
 	for (size_t i = 0; i < p->notes.count; i++)

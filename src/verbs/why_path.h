@@ -10,14 +10,14 @@
 /* The mount that path is in, as the box sees it: the last that covers it.  NULL: none does. */
 const struct plan_mount *why_path_mount(const struct plan *p, const char *path);
 
-/* Whether the box sees what the user has there: then a command was refused to write it.  By the plan
- * alone: no name of the box is looked up outside. */
+/* The box sees what the user has there: then it was a write that was refused.  Only the plan
+ * counts: we look up no name of the box outside. */
 bool why_path_is_readable(const struct plan *p, const char *path);
 
 /* where: "session calm-otter", "your files". */
 void why_path_print(const struct text *t, const struct plan *p, const char *path,
 		    const char *where);
-/* Members of an object that the caller has open. */
+/* Adds members to an object that the caller has opened. */
 void why_path_json(struct json *j, const struct plan *p, const char *path);
 
 #endif

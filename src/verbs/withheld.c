@@ -18,7 +18,7 @@ static bool withheld_has(const struct plan *plan, const char *name, size_t len)
 	return false;
 }
 
-/* The shell's own: nobody misses them. */
+/* It is one of the shell's own variables: nobody misses them. */
 static bool withheld_is_shells(const char *name, size_t len)
 {
 	static const char *const own[] = {"_", "SHLVL", "OLDPWD"};
@@ -45,7 +45,7 @@ size_t withheld_names(const struct plan *plan, char *const *variables, struct bu
 	return count;
 }
 
-/* What is known of a secret by its name: where it is used. */
+/* bawn knows a secret by this name, and a rule of the plan leads to its host. */
 static bool withheld_would_help(const struct plan *plan, const char *name)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);

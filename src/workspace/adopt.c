@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "INODE MARK\n" of a folder; "" where that cannot be told: without the time of its birth a number
- * may be another folder's by now. */
+/* Writes "INODE MARK\n" of a folder; "" if we cannot know it: without the time of its birth the
+ * number may be another folder's by now. */
 static void adopt_say(int tree, char into[64])
 {
 	struct layers_session s = {.name = ""};
@@ -45,7 +45,7 @@ void adopt_note(int entry, const char *workspace)
 		(void)layers_replace(entry, "folder", span_of_str(said));
 }
 
-/* A box of it holds its session's folder. */
+/* A box of it runs, and has locked its session's folder. */
 static bool adopt_runs(int entry)
 {
 	_cleanup_dir_ DIR *dir = dir_read(layers_dir(entry, "sessions", false), NULL);
@@ -59,7 +59,7 @@ static bool adopt_runs(int entry)
 	return false;
 }
 
-/* Whether the path still leads to the folder: it has two names then, and was not renamed. */
+/* The path still leads to the folder: then the folder has two names, and was not renamed. */
 static bool adopt_leads_there(const char *path, const char *said)
 {
 	_cleanup_fd_ int tree = open_no_links(path, O_PATH | O_DIRECTORY);
@@ -69,7 +69,8 @@ static bool adopt_leads_there(const char *path, const char *said)
 	return str_equal(is, said);
 }
 
-/* The path first: one that was cut off here is found by it, and gets its name. */
+/* Writes the path first.  If it is cut short here, the entry is found by the path, and gets its
+ * name. */
 static int adopt_take(int all, const char *from, int entry, const char *workspace, const char *name)
 {
 	_cleanup_fd_ int lock = open_file(entry, "lock", O_RDWR | O_CREAT, 0600);
@@ -86,7 +87,7 @@ static int adopt_take(int all, const char *from, int entry, const char *workspac
 		r = layers_replace(entry, "path", span_of_str(workspace));
 	if (r == 0 && renameat2(all, from, all, name, RENAME_NOREPLACE) < 0) {
 		r = -errno;
-		/* As it was, so that it is found by its old path. */
+		/* Back to the old path, so that it is found by that. */
 		(void)layers_replace(entry, "path", buf_span(&was));
 	}
 	return r;

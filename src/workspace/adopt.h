@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a workspace in the state directory is found by the workspace's path.  A workspace
- * that was renamed is still the same folder, and its sessions, snapshots and home are its own: its
- * file `folder` says which one that is, as a session says it (layers_session_mark).
+ * The state directory has a folder for each workspace, found by the workspace's path.  A renamed
+ * workspace is still the same folder, and its sessions, snapshots and home belong to it.  So the
+ * file `folder` says which folder it is, in the way of a session (layers_session_mark).
  *
  *	folder		"INODE MARK\n", both in decimal
  */
@@ -13,14 +13,14 @@
 
 #include <limits.h>
 
-/* Writes down which folder an entry of `workspaces` belongs to, where it says another.  What cannot
- * be written is not found again after a rename: that stops nobody. */
+/* Writes down which folder an entry of `workspaces` belongs to, if the entry says another.  If that
+ * fails, the entry is not found again after a rename; nothing else fails. */
 void adopt_note(int entry, const char *workspace);
 
 /*
- * Looks through `all` entries for the one of this very folder, which had another path and has that
- * no more.  It gets this path, and `name`.  1, and *ret_was is the path that it had; 0: there is
- * none, or a session of it runs.
+ * Looks through `all` entries for the one of this very folder, whose old path is not valid any
+ * more.  It gives the entry this path, and `name`.  Returns 1, with the old path in *ret_was; 0:
+ * there is none, or one of its sessions runs.
  */
 int adopt_entry(int all, const char *workspace, const char *name, char ret_was[PATH_MAX]);
 

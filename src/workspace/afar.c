@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AFAR_NEW "new-" /* then an id: half made */
+#define AFAR_NEW "new-" /* then an id: not complete yet */
 #define AFAR_SHM "/dev/shm"
 
 static const char afar_loaded[] = ".loaded";
 
 /* --- the place ------------------------------------------------------------------------ */
 
-/* The user's own folder there; a negative answer: there is none, and none can be made. */
+/* Opens the user's own folder there; negative: there is none, and none can be made. */
 static int afar_own(char *ret_path, size_t size)
 {
 	struct stat st;
@@ -43,7 +43,7 @@ static int afar_own(char *ret_path, size_t size)
 	return overlay_can_hold(fd) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
-/* The name, read; or made, once. */
+/* Reads the name; if there is none, makes it once. */
 static int afar_name(int dir, bool create, char ret[LAYER_ID_LEN + 1])
 {
 	for (int i = 0; i < 2; i++) {
@@ -67,7 +67,7 @@ static int afar_name(int dir, bool create, char ret[LAYER_ID_LEN + 1])
 			r < 0 ? r : open_beneath(dir, made, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
 		r = out < 0 ? out : fd_write_all(out, id, LAYER_ID_LEN);
-		/* Who is second takes the first one's. */
+		/* A second process takes the name of the first. */
 		if (r == 0 && linkat(dir, made, dir, "afar", 0) < 0 && errno != EEXIST)
 			r = -errno;
 		(void)unlinkat(dir, made, 0);
@@ -80,7 +80,7 @@ static int afar_name(int dir, bool create, char ret[LAYER_ID_LEN + 1])
 /* --- copies --------------------------------------------------------------------------- */
 
 struct afar_copy {
-	int from, to; /* the folders of both layers */
+	int from, to; /* the folders of the two layers */
 	enum copy_form form;
 };
 
@@ -96,7 +96,8 @@ static int afar_copy(void *context, struct error *e)
 	return copy_tree(in, out, c->form, &done, e);
 }
 
-/* The layer id of one folder into another; there it appears whole, in place of what was there. */
+/* Copies the layer id from one folder to another.  There it appears whole, in the place of what was
+ * there. */
 static int afar_bring(int from, int to, const char *id, enum copy_form form, struct error *e)
 {
 	char made[LAYER_ID_LEN + sizeof(AFAR_NEW)];
@@ -117,8 +118,8 @@ static int afar_bring(int from, int to, const char *id, enum copy_form form, str
 		(void)tree_remove(to, made);
 		return r;
 	}
-	/* A directory that is not empty is not replaced by a rename, so they change places.  The
-	 * earlier one goes when the disk has the new one. */
+	/* A rename does not replace a directory that is not empty, so the two change places.  The
+	 * old one is removed when the disk has the new one. */
 	if (renameat2(to, made, to, id, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EEXIST || syncfs(to) < 0 || renameat2(to, made, to, id, RENAME_EXCHANGE) < 0)
@@ -134,7 +135,7 @@ static bool afar_is_there(int dir, const char *id)
 	return fstatat(dir, id, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* All that is kept and not there. */
+/* Brings back all that is kept and not there. */
 static int afar_load(int kept, int place, struct error *e)
 {
 	int r = 0;

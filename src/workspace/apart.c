@@ -15,7 +15,7 @@
 
 enum { APART_ALIVE_MS = 5000 };
 
-/* Best effort: without it modes are obeyed. */
+/* May fail: then modes count. */
 static void apart_reach(void)
 {
 	const struct process_ids ids = {geteuid(), geteuid(), getegid(), getegid()};

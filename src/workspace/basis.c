@@ -58,7 +58,7 @@ void basis_fini(struct basis *b)
 	arena_fini(&b->arena);
 }
 
-/* Where the path is, or would be. */
+/* Where the path is in the list, or would be. */
 static size_t basis_place(const struct basis *b, const char *path)
 {
 	size_t low = 0, high = b->count;
@@ -137,7 +137,7 @@ void basis_format(const struct basis *b, struct buf *into)
 	}
 }
 
-/* The word up to the next space, of at most max bytes. */
+/* Reads the word up to the next space, at most max bytes. */
 static struct span basis_word(struct reader *r, size_t max)
 {
 	const uint8_t *from = r->at;
@@ -205,7 +205,7 @@ static int basis_parse_entry(struct reader *r, struct basis *into)
 	if (o.hashed ? basis_parse_hex(digest, o.digest) < 0
 		     : digest.len != 1 || digest.ptr[0] != '-')
 		return -EBADMSG;
-	/* In order, so each once. */
+	/* Sorted, so each path is there once. */
 	if (into->count && strcmp(into->items[into->count - 1].path, path) >= 0)
 		return -EBADMSG;
 	return basis_set(into, path, &o);
@@ -238,8 +238,8 @@ static int basis_load(int session, const char *name, struct basis *ret, struct e
 	return r < 0 ? error_sys(e, r, "cannot read what landed of this session before") : 0;
 }
 
-/* Each of the files has a name of its own beside it while it is made: who writes one of them holds
- * a lock, but not the same lock for each. */
+/* While a file is made it has its own temporary name beside it: writers hold a lock, but not the
+ * same lock for each file. */
 static int basis_store(int session, const char *name, const struct basis *b, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
@@ -325,7 +325,7 @@ int basis_content(int session, const struct object *object)
 
 	if (fd < 0)
 		return fd;
-	/* A write that was cut short is not what was kept. */
+	/* A write that was cut short has other content. */
 	if (changes_hash(fd, digest, &size) < 0 || memcmp(digest, object->digest, SHA256_SIZE) != 0)
 		return -ENOENT;
 	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : TAKE_FD(fd);

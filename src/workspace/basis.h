@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session's version of a path departs from, where that is not what the session found when it
- * began: something of the session landed, or was taken back.
+ * The version that a session's version of a path was made from, if that is not what the session
+ * found at its start: something of the session landed, or undo took it back.
  *
  *	sessions/NAME/basis	 "bawn-basis-1\n", then an entry for each path, sorted by path,
  *				 each ended by a NUL:
@@ -24,9 +24,8 @@
  * TYPE is f, d, l (a file, a directory, a link) or - (nothing is there); MODE is octal, SIZE
  * decimal, DIGEST 64 hexadecimal digits of what the file holds or the link says.
  *
- * Whoever finds that the session's version is the one that stands here knows that there is nothing
- * left to apply, whatever the user did to the file since; and who has to put two versions together
- * has here the one that both came from.
+ * If the session's version is the one here, nothing is left to apply, whatever the user did to the
+ * file since.  To merge two versions, this is the one that both came from.
  */
 #ifndef BAWN_BASIS_H
 #define BAWN_BASIS_H
@@ -37,7 +36,7 @@
 enum {
 	BASIS_BYTES_MAX = 64 << 20,
 	BASIS_ENTRIES_MAX = 1 << 20,
-	BASIS_CONTENT_MAX = 1 << 20, /* a larger file is known by its digest alone */
+	BASIS_CONTENT_MAX = 1 << 20, /* of a larger file only the digest is kept */
 };
 
 struct basis_entry {
@@ -53,15 +52,17 @@ struct basis {
 
 #define BASIS_INIT ((struct basis){.arena = ARENA_INIT(4ul * BASIS_BYTES_MAX)})
 
-/* `session` is the session's folder; without such a file nothing is known. */
+/* `session` is the session's folder.  Without such a file the basis is empty. */
 int basis_read(int session, struct basis *ret, struct error *e);
-int basis_write(int session, const struct basis *b, struct error *e); /* whole, or as it was */
+/* Writes all of it, or leaves the file as it was. */
+int basis_write(int session, const struct basis *b, struct error *e);
 int basis_read_decided(int session, struct basis *ret, struct error *e);
 int basis_write_decided(int session, const struct basis *b, struct error *e);
 int basis_read_stayed(int session, struct basis *ret, struct error *e);
 int basis_write_stayed(int session, const struct basis *b, struct error *e);
 #define BASIS_SEEN_NAME "seen"
-/* Who reads it to write it again holds this, and closes it; -errno. */
+/* Returns a lock, or -errno.  A caller that reads `seen` to write it again holds the lock
+ * meanwhile, and closes it. */
 int basis_lock_seen(int session);
 int basis_read_seen(int session, struct basis *ret, struct error *e);
 int basis_write_seen(int session, const struct basis *b, struct error *e);
@@ -72,19 +73,19 @@ const struct basis_entry *basis_find(const struct basis *b, const char *path);
 int basis_set(struct basis *b, const char *path, const struct object *object);
 void basis_remove(struct basis *b, const char *path);
 
-/* Keeps the content of a file, which `from` is open at; what is too large is not kept, and that is
- * no error. */
+/* Keeps the content of a file, which is open at `from`.  A file that is too large is not kept; that
+ * is no error. */
 int basis_keep(int session, const struct object *object, int from);
-/* Opens it; -ENOENT. */
+/* Opens the kept content; -ENOENT: there is none. */
 int basis_content(int session, const struct object *object);
 
 /* For fuzzing and tests. */
 int basis_parse(struct span text, struct basis *into);
 void basis_format(const struct basis *b, struct buf *into);
 
-/* The same thing stands there: type, content or words of a link. */
+/* Both are the same: type, content, or the text of a link. */
 bool basis_same_content(const struct object *a, const struct object *b);
-/* And the same mode; links and what is not there have none. */
+/* And they have the same mode.  Links and absent objects have none. */
 bool basis_same(const struct object *a, const struct object *b);
 
 #endif

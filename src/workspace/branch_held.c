@@ -19,7 +19,8 @@ struct held {
 	int layer;
 	struct buf path;
 	struct buf *held, *gone;
-	char object[GIT_HEX_MAX + 1]; /* of nothing: git asks for it only when it reads it */
+	/* An object that does not exist: git asks for it only when it reads it. */
+	char object[GIT_HEX_MAX + 1];
 };
 
 /* git takes no such name into an index. */
@@ -36,7 +37,7 @@ static void held_put(const struct held *h, unsigned int mode)
 	buf_put_char(h->gone, '\0');
 }
 
-/* A folder with a repository of its own, be it the user's or the session's. */
+/* The folder has its own repository, the user's or the session's. */
 static bool held_is_repository(const struct held *h)
 {
 	char path[PATH_MAX];
@@ -48,7 +49,7 @@ static bool held_is_repository(const struct held *h)
 
 static int held_folder(struct held *h, int fd, unsigned int depth);
 
-/* One name of a folder of a layer; the path is h->path. */
+/* Lists one name of a layer's folder; the path is h->path. */
 static int held_name(struct held *h, int dir, const char *name, unsigned int depth)
 {
 	struct view_entry entry;
@@ -68,13 +69,13 @@ static int held_name(struct held *h, int dir, const char *name, unsigned int dep
 			 ? -ELOOP
 			 : open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 
-	/* What cannot be read is the session's as a whole. */
+	/* If it cannot be read, it is the session's as a whole. */
 	if (fd < 0 || view_is_opaque(fd))
 		held_put(h, HELD_FILE);
 	return fd < 0 ? 0 : held_folder(h, fd, depth + 1);
 }
 
-/* Takes the descriptor. */
+/* Lists a folder.  It closes the descriptor. */
 static int held_folder(struct held *h, int fd, unsigned int depth)
 {
 	size_t len = h->path.len;
@@ -96,7 +97,7 @@ static int held_folder(struct held *h, int fd, unsigned int depth)
 	return r;
 }
 
-/* What git brought and the session removed. */
+/* Lists what git brought and the session removed. */
 static int held_removed(const struct held *h)
 {
 	struct view layers = *h->view;
@@ -108,7 +109,8 @@ static int held_removed(const struct held *h)
 
 	size_t words = 0;
 
-	/* The last one ends in a NUL as well: buf.h.  How many there are the session decides. */
+	/* A NUL follows the last word as well: buf.h.  The session decides how many words there
+	 * are. */
 	for (const char *at = list.ptr; r == 0 && at && at < list.ptr + list.len;
 	     at += strlen(at) + 1) {
 		r = ++words > CHANGES_MAX ? -E2BIG : buf_error(h->gone);
@@ -131,7 +133,7 @@ int branch_held(const struct view *v, const struct branch_covers *covers, const 
 	int r = 0;
 
 	memset(h.object, '1', digits);
-	/* The lowest first: where two say something, the upper one has the last word. */
+	/* The lowest layer first: if two have something, the upper one decides. */
 	for (size_t i = 0; r == 0 && i < v->count; i++) {
 		int top = open_beneath(v->layers[i], "", O_RDONLY | O_DIRECTORY, 0);
 
@@ -154,7 +156,7 @@ int branch_held(const struct view *v, const struct branch_covers *covers, const 
 
 /* --- what a session has of a repository -------------------------------------------------- */
 
-/* What one layer says about a path: 1, 0 or -errno. */
+/* Whether one layer has something at a path, or says that nothing is there: 1, 0 or -errno. */
 static int branch_asks(int layer, char *path)
 {
 	_cleanup_fd_ int at = open_beneath(layer, "", O_RDONLY | O_DIRECTORY, 0);

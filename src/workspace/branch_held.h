@@ -3,11 +3,11 @@
  * A session with a branch of its own (--worktree): which paths are the session's own, for git in
  * the box.
  *
- * Where the session began is one commit, `start`, which never changes.  A path that its layers say
- * nothing about was never written inside, so that it has to be what `start` has there, whatever
- * the user's folder has by now; a path that they do say something about is the session's, and
- * nobody touches it.  Before the command starts git in the box sees to the first
- * (src/prepare/worktree.c); what is listed here is the second.
+ * The session began at one commit, `start`, which never changes.  If the layers do not have a path,
+ * the session never wrote it, and it must be what `start` has there, whatever the user's folder has
+ * by now.  If the layers have a path, it is the session's, and nobody touches it.  git in the box
+ * makes the first kind right before the command starts (src/prepare/worktree.c).  This file lists
+ * the second kind.
  */
 #ifndef BAWN_BRANCH_HELD_H
 #define BAWN_BRANCH_HELD_H
@@ -17,39 +17,39 @@
 #include "git_object.h"
 
 /*
- * The one thing that layers do not say: what was put there because the user's folder had nothing
- * at the path, and was removed by the session, leaves no whiteout.  So git in the box writes down
- * what it put there, in the layer; what is on that list, and not in the layers, was removed.
+ * One thing layers do not show.  git in the box put a file there because the user's folder had
+ * nothing at the path, and the session removed the file: that leaves no whiteout.  So git in the
+ * box writes a list of what it put there, in the layer.  What is on the list and not in the layers
+ * was removed.
  */
-#define BRANCH_BROUGHT "bawn-brought" /* in .git: paths, each with a NUL behind it */
+#define BRANCH_BROUGHT "bawn-brought" /* in .git: paths, each followed by a NUL */
 
-/* As `start`: the repository had no commit. */
+/* `start` of a session whose repository had no commit. */
 #define BRANCH_UNBORN "unborn"
 
-/* What stands above a session's workspace, beside its layers: paths below it. */
+/* Paths below the workspace at which something is mounted above the session's layers. */
 struct branch_covers {
 	const char *const *paths;
 	size_t count;
 };
 
 /*
- * Entries for `git update-index -z --index-info`: the first list puts one at each path that is the
- * session's, which takes all beneath it out of an index as well; the second takes these out again,
- * and what the session removed.
- * A repository within the workspace that the session wrote in is one such path, as a whole.
- * `start`: tells how long the name of an object is.
+ * Writes entries for `git update-index -z --index-info`.  The first list has one at each path that
+ * is the session's, which also takes all beneath it out of an index.  The second list takes these
+ * out again, and what the session removed.  A repository in the workspace that the session wrote in
+ * is one such path, as a whole.  `start`: says how long the name of an object is.
  */
 int branch_held(const struct view *v, const struct branch_covers *covers, const char *start,
 		struct buf *held, struct buf *gone);
 
-/* Whether the layers say something about a path: something, or that nothing is there. */
+/* The layers have something at a path, or say that nothing is there. */
 bool branch_holds(const struct view *v, const char *path);
 
-/* The commit at which the layers have a branch, in a file of its own or among those packed; "": they
- * do not say. */
+/* Finds the commit where the layers have a branch, in its own file or in packed-refs; "": they do
+ * not say. */
 int branch_last(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 1]);
 
-/* The commit that a ref of the view's repository stands for ("" in ret: none); 0 or -errno. */
+/* Finds the commit of a ref in the view's repository ("" in ret: there is none); 0 or -errno. */
 int branch_commit(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 1]);
 
 #endif

@@ -18,8 +18,7 @@
 enum {
 	LEFT_MS = 20000,
 	LEFT_ARENA = 256 << 20,
-	LEFT_FILE_MAX =
-		64 << 20, /* of which the name is made; larger ones count as not committed */
+	LEFT_FILE_MAX = 64 << 20, /* larger files count as not committed */
 	LEFT_INDEX_MAX = 256 << 20,
 };
 
@@ -28,7 +27,7 @@ struct left_entry {
 	const char *path;
 	uint32_t mode;
 	struct git_name object;
-	bool other; /* of the index: another one stands there */
+	bool other; /* the index has another one there */
 };
 
 struct left_list {
@@ -42,15 +41,16 @@ struct branch_left {
 	struct view base;
 	struct git_walk walk;
 	char ref[LAYERS_BRANCH_MAX + sizeof("refs/heads/")];
-	struct left_list files;        /* of the commit */
-	struct left_list since, ahead; /* that differ from where it began, from the user's */
+	struct left_list files; /* files of the commit */
+	/* Files that differ from where it began, and from the user's branch. */
+	struct left_list since, ahead;
 	bool on_branch, has_mine;
 	bool has_landed;           /* the branch is where it began, or where the user has it */
 	bool refs_asked, refs_are; /* the user has the commits of all its other refs */
-	bool index_is;             /* as the commit */
+	bool index_is;             /* the index is the same as the commit */
 	bool strays_asked;
 	struct branch_strays strays;
-	struct buf index; /* its bytes */
+	struct buf index; /* bytes of the index */
 	int64_t index_time;
 };
 
@@ -95,7 +95,7 @@ static int left_compare(struct branch_left *b, const struct git_name *old,
 	return r;
 }
 
-/* The tree of a commit that is named in hexadecimal; none of a name that is none. */
+/* The tree of a commit, whose name is hexadecimal; none if it is not a name. */
 static int left_tree(struct branch_left *b, const char *hex, struct git_name *ret)
 {
 	struct git_name name;
@@ -117,7 +117,7 @@ static int left_read_index(struct branch_left *b)
 	return fd_read_all(fd, &b->index);
 }
 
-/* Every entry is the commit's, and none is missing. */
+/* Every entry is the same as the commit's, and none is missing. */
 static bool left_index_is(struct branch_left *b)
 {
 	struct git_index x = GIT_INDEX_INIT;
@@ -136,7 +136,8 @@ static bool left_index_is(struct branch_left *b)
 	return is && count == b->files.count;
 }
 
-/* git itself wrote that file from the object, or compared them: filters may have changed its bytes. */
+/* git itself wrote that file from the object, or compared the two: filters may have changed its
+ * bytes. */
 static bool left_index_knows(const struct branch_left *b, const struct left_entry *e,
 			     const struct object *o)
 {
@@ -186,7 +187,7 @@ static bool left_link_is(const struct change *c, const struct left_entry *e)
 	return git_name_equal(&name, &e->object);
 }
 
-/* What git notes about something that is under way; gone, it is over. */
+/* git notes in this file something that is under way; if it is gone, that is over. */
 static bool left_is_note(const char *rest)
 {
 	static const char *const folders[] = {"rebase-merge", "rebase-apply", "sequencer"};
@@ -205,8 +206,9 @@ static bool left_is_note(const char *rest)
 
 struct left_refs {
 	struct branch_left *b;
-	const struct git_refs
-		*users; /* the session's are asked for, and the user's known; or NULL */
+	/* NULL: the user's refs become known.  Else these are the user's, and we ask about the
+	 * session's. */
+	const struct git_refs *users;
 };
 
 static int left_on_ref(void *context, const char *name, const struct git_ref_value *value)
@@ -222,8 +224,8 @@ static int left_on_ref(void *context, const char *name, const struct git_ref_val
 		return 0;
 	struct git_ref_value users;
 
-	/* A name is work, too: a new tag or branch of a commit that the user has; and a tag is its
-	 * own object. */
+	/* A name is work, too: a new tag or branch at a commit that the user has.  And a tag has
+	 * its own object. */
 	if (git_refs_look(r->users, "", name, &users) < 0 || !git_ref_is_there(&users) ||
 	    (!str_after(name, "refs/heads/") && !git_ref_same(&users, value)))
 		return -ENODATA;
@@ -254,8 +256,11 @@ static int left_each_ref(struct branch_left *b)
 	return r;
 }
 
-/* The session's refs, but for its branch, have names of the user's, and name no commit that the
- * user's refs and that branch do not lead to: it packed them, or the user went on since. */
+/*
+ * The user has refs of the same names as the session's, except for its branch, and the session's
+ * name no commit that the user's refs and that branch do not reach: the session packed them, or the
+ * user went on since.
+ */
 static bool left_refs_are(struct branch_left *b)
 {
 	struct git_name tip;
@@ -280,15 +285,15 @@ const struct branch_strays *branch_strays(struct branch_left *b)
 	return &b->strays;
 }
 
-/* Of the repository's own files: what follows .git/. */
+/* One of the repository's own files says nothing new; `rest` follows .git/. */
 static bool left_git_is(struct branch_left *b, const struct change *c, const char *rest)
 {
-	/* What git writes with each commit, or keeps beside. */
+	/* Files that git writes with each commit, or as a side effect. */
 	static const char *const beside[] = {"ORIG_HEAD",   "COMMIT_EDITMSG", "FETCH_HEAD",
 					     "AUTO_MERGE",  "gc.log",         "info/refs",
 					     BRANCH_BROUGHT};
 
-	/* The log of HEAD is all that knows commits on no branch. */
+	/* Only the log of HEAD knows commits that are on no branch. */
 	if (str_equal(rest, "logs/HEAD"))
 		return branch_strays(b)->count == 0 && !b->strays.unknown;
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
@@ -381,7 +386,7 @@ static int left_fill(struct branch_left *b, const char *start, const char *commi
 	left_read_head(b);
 	b->index_is = left_index_is(b);
 	r = left_tree(b, start, &began);
-	/* The user's `git gc` took it: nothing is as it was there. */
+	/* The user's `git gc` removed it: then nothing is as it was there. */
 	if (r == -ENOENT) {
 		began = none;
 		r = 0;
@@ -418,7 +423,7 @@ int branch_left_open(const struct view *v, const struct layers_session *s, struc
 	r = left_fill(b, s->start, commit);
 	if (r == -ENOMEM)
 		return r;
-	/* An object that cannot be read, or not in time. */
+	/* Else an object cannot be read, or not in time: *ret stays NULL. */
 	if (r == 0)
 		*ret = TAKE_PTR(b);
 	return 0;

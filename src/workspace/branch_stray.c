@@ -14,8 +14,9 @@ struct stray {
 	const struct view *view, *base;
 	struct git_walk users; /* knows the user's refs */
 	struct git_walk all;   /* and the session's */
-	bool known;            /* they do: only when somebody asks */
-	struct buf mine, own;  /* the user's logs, of HEAD and of the branch; the session's of it */
+	bool known;            /* both know them; done at the first question */
+	/* The user's logs of HEAD and of the branch; the session's log of the branch. */
+	struct buf mine, own;
 	struct branch_strays *into;
 };
 
@@ -51,7 +52,7 @@ static int stray_on_own(void *context, const char *name, const struct git_ref_va
 	return value->object.len ? git_walk_know(&s->all, &value->object) : 0;
 }
 
-/* Each ref of a side, and HEAD where it is the user's. */
+/* Makes each ref of one side known, and the user's HEAD. */
 static int stray_know(struct stray *s, const struct view *v, bool users)
 {
 	struct git_refs refs = GIT_REFS_INIT;
@@ -66,7 +67,7 @@ static int stray_know(struct stray *s, const struct view *v, bool users)
 	return r;
 }
 
-/* 1: a tip has commits that are not known. */
+/* 1: a tip has commits that are not known; 0: it has none; or -errno. */
 static int stray_is_new(struct git_walk *w, const struct git_name *tip)
 {
 	_cleanup_git_news_ struct git_news news = {.count = 0};
@@ -83,7 +84,9 @@ static bool stray_has(const struct buf *log, const struct git_name *name)
 	return log->len && strstr(buf_str(log), hex);
 }
 
-/* One commit at which the session's HEAD is, or was.  One that is gone is nobody's to keep. */
+/*
+ * Asks about one commit where the session's HEAD is, or was.  A commit that is gone cannot be kept.
+ */
 static int stray_ask(struct stray *s, const struct git_name *name, bool head)
 {
 	struct branch_strays *into = s->into;
@@ -110,7 +113,7 @@ static int stray_ask(struct stray *s, const struct git_name *name, bool head)
 	return git_walk_know(&s->all, name);
 }
 
-/* A rebase makes commits on its way, and leaves them behind. */
+/* A rebase makes commits on its way, and leaves them. */
 static bool stray_is_passing(struct span words)
 {
 	static const char *const by[] = {"rebase", "pull --rebase", "pull -r"};
@@ -123,7 +126,8 @@ static bool stray_is_passing(struct span words)
 	return false;
 }
 
-/* The lines of a log, the last one first, but for those at its head that the user's has as well. */
+/* Asks about the lines of a log, the last one first, except for those at its beginning that the
+ * user's log has, too. */
 static int stray_ask_log(struct stray *s, const struct buf *log)
 {
 	size_t end = log->len, lines = 0, same = 0;

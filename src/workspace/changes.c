@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk.  Only directories that a layer has are read, and those of the base that are gone: so
- * its cost is that of the changes, whatever the size of the tree.
+ * The walk.  We read only directories that a layer has, and those of the base that are gone.  So
+ * the time depends on the changes, and not on the size of the tree.
  *
- * A directory that waits is a path and a set of layers; it is opened again by its path when its
- * turn comes, and what is in it is looked at from the descriptors that are then held.  So a tree
- * of any shape needs at most one descriptor for each layer.  Whoever changes the tree meanwhile can
- * make the list wrong, which is noticed where it can be (`moved`), and can lead nowhere else.
+ * A directory that waits is a path and a set of layers.  We open it by its path when its turn
+ * comes, and look at its content from the open descriptors.  So a tree of any shape needs at most
+ * one descriptor for each layer.  Somebody who changes the tree meanwhile can make the list wrong,
+ * which we notice if we can (`moved`), but cannot lead us out of the tree.
  */
 #include "changes.h"
 
@@ -35,17 +35,17 @@ const char *const change_group_words[CHANGE_GROUP_COUNT] = {
 
 _Static_assert(STACK_MAX <= 64, "a set of layers is 64 bits");
 
-/* A directory that waits. */
+/* A directory that waits for its turn. */
 struct walk_dir {
 	struct walk_dir *next;
 	const char *path;
-	const char *why; /* nothing in it can land; NULL: it can */
+	const char *why; /* why nothing in it can land; NULL: it can */
 	unsigned int depth;
-	size_t listed;   /* its own entry in the list is the one before this; 0: none */
-	uint64_t layers; /* that have a directory here, down to what cuts the rest off */
+	size_t listed;   /* number of its own entry in the list, from 1; 0: none */
+	uint64_t layers; /* layers that have a directory here, down to an opaque one */
 	bool base;       /* the base has a directory here */
-	bool visible;    /* which the view sees, unless a layer here is opaque */
-	bool exchanged;  /* a directory above took the place of the base's */
+	bool visible;    /* the view sees the base's, unless a layer here is opaque */
+	bool exchanged;  /* a directory above replaced the base's */
 };
 
 struct walk {
@@ -54,13 +54,13 @@ struct walk {
 	struct error *error;
 	struct walk_dir *waiting;
 	const struct walk_dir *at;
-	uint64_t layers; /* of `at`, with those that are beneath an opaque one left out */
+	uint64_t layers; /* layers of `at`, without those beneath an opaque one */
 	bool visible, exchanged;
-	int dirs[STACK_MAX]; /* of `at`, opened; -1: none */
+	int dirs[STACK_MAX]; /* descriptors of `at`; -1: none */
 	int base;
-	char **names; /* of `at`, in all layers */
+	char **names; /* names in `at`, of all layers */
 	size_t name_count, names_all;
-	bool one; /* one change is enough, and the walk ends there: */
+	bool one; /* end the walk at the first change, and set `found` */
 	bool found;
 };
 
@@ -77,7 +77,7 @@ static int walk_full(const struct walk *w)
 			 CHANGES_MAX, CHANGES_NAMES_MAX);
 }
 
-/* One path whose sides may differ: appended to the list. */
+/* Adds a path whose sides may differ to the list. */
 static int changes_add(struct changes *c, const struct change *one, struct error *e)
 {
 	if (c->count >= CHANGES_MAX)
@@ -146,7 +146,7 @@ static int walk_gather(struct walk *w)
 	for (size_t i = 0; r == 0 && i < w->view->count; i++)
 		if (w->dirs[i] >= 0)
 			r = walk_read_names(w, w->dirs[i]);
-	/* What the base has beneath and the view does not see is gone. */
+	/* What the base has and the view does not see is gone. */
 	if (r == 0 && w->base >= 0 && !w->visible)
 		r = walk_read_names(w, w->base);
 	if (r == 0 && w->name_count > 1)
@@ -156,12 +156,12 @@ static int walk_gather(struct walk *w)
 
 /* --- one name ------------------------------------------------------------------------- */
 
-/* What the view has at a name of the directory that is open. */
+/* What the view has at a name of the open directory. */
 struct walk_found {
 	struct view_entry after;
-	uint64_t layers; /* of a directory: all that are part of it */
-	bool reaches;    /* nothing cuts the base off */
-	int dir;         /* that has it, borrowed */
+	uint64_t layers; /* for a directory: all layers that are part of it */
+	bool reaches;    /* nothing hides the base */
+	int dir;         /* the directory that has it, borrowed */
 };
 
 static int walk_look(const struct walk *w, const char *name, struct walk_found *f)
@@ -214,7 +214,7 @@ static char *walk_path(struct walk *w, const char *name)
 			    name);
 }
 
-/* Whether the sides may differ; of files the content decides later. */
+/* The sides may differ.  For files the content decides later. */
 static bool walk_differs(const struct object *before, const struct object *after)
 {
 	if (before->type != after->type || before->mode != after->mode)
@@ -265,7 +265,7 @@ static int walk_wait(struct walk *w, const char *path, const struct walk_found *
 	return 0;
 }
 
-/* It is a change whatever is in it.  An index of git's may mean the same with other bytes. */
+/* It is a change whatever its content is.  An index of git may mean the same with other bytes. */
 static bool walk_is_certain(const struct change *one)
 {
 	return one->before.type != OBJECT_FILE || one->after.type != OBJECT_FILE ||
@@ -284,7 +284,7 @@ static int walk_name(struct walk *w, const char *name)
 	if (r < 0)
 		return error_sys(w->error, r, "cannot look at '%s' in '%s'", name, w->at->path);
 	before.object.layer = -1;
-	/* No layer has it: it was a name that has gone since, or the base's own. */
+	/* No layer has it: the name is gone since, or it is the base's. */
 	if (f.dir < 0 && w->visible)
 		return 0;
 	struct object *after = &f.after.object;
@@ -335,7 +335,7 @@ static int walk_name(struct walk *w, const char *name)
 
 /* --- one directory -------------------------------------------------------------------- */
 
-/* It cannot be read, so nothing can be said about what is in it. */
+/* Lists a directory that cannot be read, so we can say nothing about what is in it. */
 static int walk_unreadable(struct walk *w, int layer)
 {
 	struct view_entry entry;
@@ -357,7 +357,7 @@ static int walk_unreadable(struct walk *w, int layer)
 		one.before = entry.object;
 	else
 		one.after = entry.object;
-	/* It may be listed already, for its mode or because it is new. */
+	/* The list may have it already, for its mode or because it is new. */
 	if (w->at->listed) {
 		w->changes->items[w->at->listed - 1].group = one.group;
 		w->changes->items[w->at->listed - 1].why = one.why;
@@ -367,8 +367,8 @@ static int walk_unreadable(struct walk *w, int layer)
 			 : error_sys(w->error, -EACCES, "cannot read the folder itself");
 }
 
-/* The top of a layer is our own folder, whose mode never lands: a box that took the rights to it
- * would hide all that it did. */
+/* Gives us the rights to the top of a layer.  It is our own folder, and its mode never lands.  Else
+ * a box that took these rights away would hide all that it did. */
 static bool walk_unlock(int layer)
 {
 	char path[48];
@@ -378,8 +378,8 @@ static bool walk_unlock(int layer)
 	return fstat(layer, &st) == 0 && chmod(path, (st.st_mode & 07777) | S_IRWXU) == 0;
 }
 
-/* Opens a directory to look things up in, and to list when that is wanted; -EACCES when either may
- * not be done. */
+/* Opens a directory to look up names, and to list them if `list`; -EACCES: one of the two is not
+ * allowed. */
 static int walk_open_one(int root, const char *path, bool list)
 {
 	struct view_entry self;
@@ -392,7 +392,7 @@ static int walk_open_one(int root, const char *path, bool list)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* Opens what `at` is made of, from the top down to the first opaque layer. */
+/* Opens the directories of `at`, from the top down to the first opaque layer. */
 static int walk_open(struct walk *w)
 {
 	const struct walk_dir *at = w->at;
@@ -412,7 +412,7 @@ static int walk_open(struct walk *w)
 		if (fd == -EACCES && !*at->path && walk_unlock(w->view->layers[i]))
 			fd = walk_open_one(w->view->layers[i], at->path, true);
 		if (fd == -EACCES) {
-			/* Whether it is opaque is not known either. */
+			/* We do not know either whether it is opaque. */
 			int r = walk_unreadable(w, i);
 
 			return r < 0 ? r : -EACCES;
@@ -434,7 +434,7 @@ static int walk_open(struct walk *w)
 		w->exchanged = true;
 	w->base = walk_open_one(w->view->base, at->path, !w->visible);
 	if (w->base == -EACCES) {
-		/* Nothing that is in it can be told, or, if it is seen, looked up. */
+		/* We cannot list it, or, if the view sees it, look up names in it. */
 		int r = walk_unreadable(w, -1);
 
 		return r < 0 ? r : -EACCES;
@@ -458,7 +458,7 @@ static int walk_directory(struct walk *w)
 {
 	int r = walk_open(w);
 
-	/* Said already, as an entry of the list. */
+	/* The list has an entry that says so. */
 	if (r == -EACCES && w->error->code == 0) {
 		walk_close(w);
 		return 0;
@@ -472,7 +472,7 @@ static int walk_directory(struct walk *w)
 	return r;
 }
 
-/* `one`: up to the first that is certainly a change; 1 then. */
+/* Returns 0 or -errno.  `one`: goes only up to the first certain change; then it returns 1. */
 static int changes_walk(const struct view *v, bool one, struct changes *c, struct error *e)
 {
 	static const struct walk_dir top = {.path = ""};
@@ -537,7 +537,7 @@ int changes_any(const struct view *v)
 	uint64_t bytes = 0;
 	int r = changes_walk(v, true, &c, &e);
 
-	/* What changed while it was read is a change, for all that is known. */
+	/* If something changed while we read, we assume a change. */
 	if (r != 0 || c.moved || c.count > CHANGES_ANY_FILES)
 		return r < 0 ? r : 1;
 	for (size_t i = 0; r == 0 && i < c.count; i++) {
@@ -560,7 +560,7 @@ bool change_is_git_object(const struct change *c)
 	const struct object *o = c->after.type == OBJECT_ABSENT ? &c->before : &c->after;
 	enum git_place place = git_place_of(c->path);
 
-	/* What has such a name and is a link, or can be run, is none. */
+	/* A link, or a file that can be run, is no object, although it has such a name. */
 	if (place == GIT_PLACE_DIR)
 		return o->type == OBJECT_DIR;
 	return (place == GIT_PLACE_LOOSE || place == GIT_PLACE_PACK || place == GIT_PLACE_INFO) &&
@@ -585,7 +585,7 @@ int changes_open(const struct view *v, const struct change *c, enum change_side 
 		return -EINVAL;
 	if (v->part && side == CHANGE_AFTER)
 		return view_openat(v, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	/* Whatever has taken its place meanwhile does not make us wait. */
+	/* Whatever took its place meanwhile does not make us wait. */
 	int fd = open_deep(view_root(v, o->layer), path,
 			   O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in files.  A file in a layer is not a change because it is there: `touch`, a mode that
- * was put back or an editor that wrote the same bytes leave a copy that equals what is beneath.
- * Times are never asked, for whoever wrote the layer set them.
+ * The content of files.  A file in a layer need not be a change: `touch`, a mode that was put back
+ * or an editor that wrote the same bytes leave a copy that equals what is beneath.  We never look
+ * at times, because whoever wrote the layer can set them.
  *
- * A file may have any size: holes are not read, and one that grows while it is read is read to the
+ * A file may have any size: we do not read holes, and read a file that grows meanwhile only to the
  * size that it had.
  */
 #include "changes_parts.h"
@@ -17,17 +17,17 @@
 
 enum {
 	CONTENT_CHUNK = 128 << 10,
-	CONTENT_BLOCK = 4096, /* of a large file: what is all zeros is left out */
+	CONTENT_BLOCK = 4096, /* in a large file we leave out blocks that are all zeros */
 	CONTENT_PROGRESS = 64,
 	CONTENT_INDEX_MAX = 64 << 20,
 };
 
-/* What is read of the two sides.  Nothing of it is kept from one call to the next. */
+/* Buffers for the two sides.  Their content does not outlive a call. */
 static uint8_t content_chunks[2][CONTENT_CHUNK];
 
 _Static_assert(CONTENT_CHUNK % CONTENT_BLOCK == 0, "a chunk is a number of blocks");
 
-/* Reads as much as there is, up to len; the bytes or -errno. */
+/* Reads as much as there is, up to len.  Returns the number of bytes, or -errno. */
 static ssize_t content_read(int fd, uint8_t *into, size_t len, uint64_t at)
 {
 	size_t got = 0;
@@ -56,7 +56,7 @@ static int content_size(int fd, uint64_t *ret)
 	return 0;
 }
 
-/* Where the next data is at or after `at`; `size` when there is none. */
+/* Where the next data is, at or after `at`; `size`: there is none. */
 static uint64_t content_data(int fd, uint64_t at, uint64_t size)
 {
 	off_t next = lseek(fd, (off_t)at, SEEK_DATA);
@@ -82,7 +82,7 @@ static bool content_is_zero(const uint8_t *bytes, size_t len)
 	return len == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0);
 }
 
-/* Each block that is not all zeros, with its number. */
+/* Hashes each block that is not all zeros, with its number. */
 static void hash_blocks(struct sha256 *s, uint64_t at, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i += CONTENT_BLOCK) {
@@ -160,7 +160,7 @@ static int changes_same(int a, int b)
 	if (size[0] != size[1])
 		return 0;
 	for (uint64_t at = 0; at < size[0];) {
-		/* What is a hole in both is the same. */
+		/* A hole in both is the same. */
 		uint64_t next[2] = {content_data(a, at, size[0]), content_data(b, at, size[1])};
 
 		at = next[0] < next[1] ? next[0] : next[1];
@@ -178,7 +178,7 @@ static int changes_same(int a, int b)
 	return 1;
 }
 
-/* Of the same entries. */
+/* Both are indexes of git with the same entries. */
 static bool content_is_index(int a, int b)
 {
 	_cleanup_buf_ struct buf one = BUF_INIT(CONTENT_INDEX_MAX),
@@ -233,7 +233,7 @@ int changes_digest(const struct view *v, struct change *one, enum change_side si
 
 	if (r < 0)
 		return r;
-	/* It is of what was read, and so is the size. */
+	/* The digest is of what was read, so the size must be, too. */
 	o->size = size;
 	o->hashed = true;
 	return 0;
@@ -241,7 +241,7 @@ int changes_digest(const struct view *v, struct change *one, enum change_side si
 
 /* --- what is the same on both sides --------------------------------------------------- */
 
-/* Read on one side only: what is after and cannot be read cannot land either. */
+/* Hashes one side.  A file that is after and cannot be read cannot land either. */
 static int settle_side(const struct view *v, struct changes *c, struct change *one,
 		       enum change_side side, struct error *e)
 {
@@ -274,7 +274,7 @@ static int settle_hashed(const struct view *v, struct changes *c, struct change 
 	       memcmp(one->before.digest, one->after.digest, SHA256_SIZE) == 0;
 }
 
-/* 1: the content is the same. */
+/* 1: the content is the same; 0: it is not, or we do not know; or -errno. */
 static int settle_compared(const struct view *v, struct changes *c, struct change *one,
 			   struct error *e)
 {

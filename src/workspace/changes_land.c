@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What never lands, whatever the user says: special files, things of other owners, names that are
- * bawn's own; and what is left behind when the rest lands: bits beyond 0777, attributes that mean
- * something to the kernel, the tie between two names of one file.
+ * What never lands, whatever the user says: special files, files of other owners, names that bawn
+ * uses.  And what is left out while the rest lands: bits beyond 0777, attributes that mean
+ * something to the kernel, the link between two names of one file.
  */
 #include "changes_parts.h"
 #include "str.h"
@@ -36,7 +36,7 @@ static void land_say(struct land_words *w, const char *what)
 		w->text[w->len] = '\0';
 }
 
-/* Labels that a security module puts on every file say nothing about this one. */
+/* Security modules put these labels on every file, so they say nothing about this one. */
 static bool land_is_label(const char *name)
 {
 	static const char *const labels[] = {"security.selinux", "security.apparmor",
@@ -48,7 +48,8 @@ static bool land_is_label(const char *name)
 	return str_after(name, "security.SMACK64") != NULL;
 }
 
-/* The bits of a mode that stand for the mask of this list, and that its group does not have. */
+/* The group bits of the mode that are only the mask of this access list: its group does not have
+ * them. */
 static uint32_t land_masked(const char *path)
 {
 	struct {
@@ -58,7 +59,7 @@ static uint32_t land_masked(const char *path)
 			uint32_t id;
 		} items[LAND_LIST_MAX];
 	} list;
-	enum { OF_GROUP = 0x04 }; /* ACL_GROUP_OBJ, as linux/posix_acl.h has it */
+	enum { OF_GROUP = 0x04 }; /* ACL_GROUP_OBJ of linux/posix_acl.h */
 	ssize_t n = lgetxattr(path, "system.posix_acl_access", &list, sizeof(list));
 	size_t count = n < 4 ? 0 : ((size_t)n - 4) / sizeof(list.items[0]);
 
@@ -70,13 +71,15 @@ static uint32_t land_masked(const char *path)
 	return 070;
 }
 
-/* Its access list and other attributes; and whether overlayfs made it from something beneath. */
+/* Notes its access list and other attributes, and whether overlayfs made it from a file beneath. */
 static void land_attributes(int dir, const char *name, struct land_words *w, struct change *one)
 {
 	static char list[LAND_ATTRIBUTES];
 	char path[NAME_MAX + 40];
 
-	/* The last part of a path is not followed; before it there is only what we hold. */
+	/*
+	 * The kernel does not follow the last part of a path; before it is only our own descriptor.
+	 */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir, name);
 	ssize_t n = llistxattr(path, list, sizeof(list));
 
@@ -111,7 +114,7 @@ static bool land_is_own_group(uint32_t gid, uint32_t before, bool was)
 	return false;
 }
 
-/* Why nothing of it lands, or NULL. */
+/* Why nothing of it lands; NULL: it can. */
 static const char *land_refusal(struct changes *c, const struct change *one)
 {
 	static const char *const special[OBJECT_TYPE_COUNT] = {
@@ -158,7 +161,7 @@ void changes_judge(struct changes *c, struct change *one, int dir, const char *n
 		return;
 	if (after->type != OBJECT_LINK && bits & S_ISUID)
 		land_say(&w, "setuid bit");
-	/* A directory has it from the one that it is in. */
+	/* A directory takes the bit from the directory that it is in. */
 	if (after->type == OBJECT_FILE && bits & S_ISGID)
 		land_say(&w, "setgid bit");
 	if (after->type != OBJECT_LINK && bits & S_ISVTX)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was only moved: a file or link that is gone at one path and has come at another, with the
- * same content.
+ * What was only moved: a file or link that is gone at one path and is new at another, with the same
+ * content.
  *
- * Among several with the same content the one whose path ends alike wins (the same name, in a
- * directory of the same name, ...); where two are as good as one another neither does, unless
- * they are the only ones left: then it does not matter which.  An empty file is moved only
- * with its name.
+ * Among several with the same content the one whose path has the most equal parts at its end wins
+ * (the same name, in a directory of the same name, ...).  If two are equally good, neither wins,
+ * unless they are the only ones left: then it does not matter which.  An empty file counts as moved
+ * only with its name.
  *
- * What is git's own is never moved: what goes from there is judged as gone, whatever has its bytes.
+ * git's own files never count as moved: a file that goes from there is judged as gone, whatever
+ * file has the same content.
  */
 #include "changes_parts.h"
 
 #include "git_place.h"
 #include "str.h"
 
-/* More pairs than this of one content are not tried one by one. */
+/* Beyond this number of pairs with one content we do not try them. */
 enum { RENAME_PAIRS_MAX = 1 << 16 };
 
 static bool rename_is_side(const struct change *c, unsigned int kind)
@@ -41,7 +42,7 @@ static int rename_size_order(const void *a, const void *b)
 	return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* By content, then additions first, then by path. */
+/* Sorts by content, then additions first, then by path. */
 static int rename_order(const void *a, const void *b)
 {
 	const struct change *x = *(struct change *const *)a;
@@ -55,7 +56,7 @@ static int rename_order(const void *a, const void *b)
 	return r ? r : strcmp(x->path, y->path);
 }
 
-/* How many parts at their ends two paths share. */
+/* How many equal parts two paths have at their ends. */
 static unsigned int rename_score(const char *a, const char *b)
 {
 	size_t i = strlen(a);
@@ -105,14 +106,14 @@ static struct change *rename_best(const struct change *added, struct change *con
 	return tie ? NULL : best;
 }
 
-/* One content: `added` additions, then deletions. */
+/* Pairs files of one content: `added` additions, then deletions. */
 static void rename_group(struct change **group, size_t added, size_t count)
 {
 	size_t deleted = count - added;
 
 	if (added == 0 || deleted == 0 || added > RENAME_PAIRS_MAX / deleted)
 		return;
-	/* An empty file is like any other. */
+	/* Any empty file has the same content, so the name must be the same, too. */
 	bool empty = rename_object(group[0])->size == 0;
 
 	for (unsigned int least = 3; least-- > (empty ? 1U : 0U);) {
@@ -146,7 +147,7 @@ static void rename_groups(struct change **all, size_t count)
 	}
 }
 
-/* Hashes those of whose type and size there are both additions and deletions. */
+/* Hashes files if there are both additions and deletions of their type and size. */
 static int rename_hash(const struct view *v, struct changes *c, struct change **all, size_t *count,
 		       struct error *e)
 {

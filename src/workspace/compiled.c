@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alone, because who judges changes and who asks whether any wait must agree about it. */
+/* A file of its own, because the code that judges changes and the code that asks whether any wait
+ * must agree. */
 #include "compiled.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "b.cpython-311.pyc", and while it is written "b.cpython-311.pyc.139872". */
+/* The name is "b.cpython-311.pyc", or while Python writes it "b.cpython-311.pyc.139872". */
 static bool compiled_is_name(const char *name)
 {
 	const char *end = strstr(name, ".pyc");
@@ -20,7 +21,7 @@ static bool compiled_is_name(const char *name)
 	return !*end || (*end == '.' && end[1] && !end[1 + strspn(end + 1, "0123456789")]);
 }
 
-/* Where the name of the folder begins that the last part of the path is in. */
+/* Where the name of the folder begins that has the last part of the path. */
 static const char *compiled_folder(const char *path, const char *slash)
 {
 	while (slash > path && slash[-1] != '/')
@@ -42,7 +43,7 @@ bool compiled_source(const char *path, char ret[PATH_MAX])
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	bool cached = compiled_is_cached(path);
-	/* A module's name has no dot; what follows tells which Python compiled it. */
+	/* A module's name has no dot; what follows says which Python compiled it. */
 	size_t above = cached  ? (size_t)(compiled_folder(path, slash) - path)
 		       : slash ? (size_t)(name - path)
 			       : 0;

@@ -13,10 +13,10 @@
 
 #include <limits.h>
 
-/* By its name; the path of its source in *ret. */
+/* The name is that of a compiled file; *ret: the path of its source. */
 bool compiled_source(const char *path, char ret[PATH_MAX]);
 
-/* It lies in a folder __pycache__. */
+/* It is in a folder __pycache__. */
 bool compiled_is_cached(const char *path);
 
 #endif

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 enum {
-	COPY_NAMES_MAX =
-		64 << 10, /* bytes of attributes' names, and of one's value: the kernel's */
+	/* The kernel's limit, for the names of all attributes, and for the value of one. */
+	COPY_NAMES_MAX = 64 << 10,
 	COPY_PATH_MAX = 64 << 10,
 	COPY_LINKED_MAX = 1 << 20,
 	COPY_BLOCK = 256 << 10,
@@ -30,14 +30,14 @@ enum {
 #define COPY_OVERLAY "user.overlay."
 #define COPY_WHITEOUT COPY_OURS "whiteout"
 
-/* A file that has more than one name, and where the first of them is in the copy. */
+/* A file with more than one name, and where the first of them is in the copy. */
 struct copy_linked {
 	ino_t inode;
 	char *path;
 };
 
 struct copy {
-	int to; /* its top */
+	int to; /* the top of the copy */
 	enum copy_form form;
 	dev_t dev;
 	struct buf path; /* where we are, below the top */
@@ -59,7 +59,7 @@ static int copy_fail(const struct copy *c, int code)
 
 /* --- one thing ------------------------------------------------------------------------ */
 
-/* What an attribute is called in the copy; "": it is left out. */
+/* The name of an attribute in the copy; "": it is left out. */
 static void copy_attribute_name(const char *name, enum copy_form form, char *into, size_t size)
 {
 	const char *ours = str_after(name, COPY_OURS);
@@ -110,7 +110,7 @@ int copy_attributes(int from, int to)
 	return copy_all_attributes(from, to, COPY_SAME);
 }
 
-/* As the kernel cannot always do it: between two filesystems, or on some. */
+/* Copies bytes where the kernel cannot do it: between two filesystems, or on some. */
 static int copy_bytes(int from, int to, off_t at, off_t end)
 {
 	static char block[COPY_BLOCK];
@@ -142,7 +142,7 @@ static int copy_range(int from, int to, off_t at, off_t end)
 		size_t want = (size_t)(end - at);
 		ssize_t n = copy_file_range(from, &at, to, &out, want, 0);
 
-		/* Whatever else is wrong is met again. */
+		/* If the error is another one, copy_bytes gets it again. */
 		if (n < 0)
 			return copy_bytes(from, to, at, end);
 		if (n == 0)
@@ -164,7 +164,7 @@ int copy_content(int from, int to, bool *ret_shared)
 		off_t data = lseek(from, at, SEEK_DATA);
 
 		if (data < 0)
-			return errno == ENXIO ? 0 : -errno; /* holes to the end */
+			return errno == ENXIO ? 0 : -errno; /* only holes up to the end */
 		off_t hole = lseek(from, data, SEEK_HOLE);
 		int r = hole < 0 ? -errno : copy_range(from, to, data, hole);
 
@@ -208,7 +208,7 @@ static int copy_make_room(struct copy *c)
 	return 0;
 }
 
-/* 1: it has been made as another name of a file that is there; 0: it is the first. */
+/* 1: it was made as another name of a file that is there; 0: it is the first; or -errno. */
 static int copy_as_link(struct copy *c, const struct stat *st, int to, const char *name)
 {
 	int r = copy_make_room(c);
@@ -229,7 +229,7 @@ static int copy_as_link(struct copy *c, const struct stat *st, int to, const cha
 		r = dir < 0 ? dir : 0;
 		if (r == 0 && linkat(dir, slash ? slash + 1 : first->path, to, name, 0) < 0)
 			r = -errno;
-		/* Too deep a path, or too many links: then it is a file of its own. */
+		/* The path is too long, or there are too many links: then it is a separate file. */
 		return r == 0 ? 1 : r == -ENAMETOOLONG || r == -EMLINK ? 0 : r;
 	}
 	first->inode = st->st_ino;
@@ -242,7 +242,7 @@ static int copy_as_link(struct copy *c, const struct stat *st, int to, const cha
 
 /* --- a tree --------------------------------------------------------------------------- */
 
-/* In place of the empty file that was made for it. */
+/* Makes a whiteout in the place of the empty file that stands for it. */
 static int copy_whiteout_back(const struct stat *st, int to, const char *name)
 {
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
@@ -301,7 +301,7 @@ static int copy_link(int dir, const char *name, const struct stat *st, int to)
 	return 0;
 }
 
-/* A whiteout, a pipe or a socket's name. */
+/* Copies a whiteout, a pipe or the name of a socket. */
 static int copy_special(const char *name, const struct stat *st, int to, enum copy_form form)
 {
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
@@ -335,7 +335,7 @@ static int copy_entry(struct copy *c, int dir, const char *name, int to, int dep
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	/* Of an overlayfs, files have another number than folders. */
+	/* On an overlayfs, files can have another device number than folders. */
 	if (st.st_dev != c->dev && c->form != COPY_BACK)
 		return -EXDEV;
 	c->done->entries++;
@@ -351,7 +351,7 @@ static int copy_entry(struct copy *c, int dir, const char *name, int to, int dep
 	}
 }
 
-/* Its content first, then what it is itself: filling it changes its times. */
+/* Copies the content first, then the folder's own attributes: filling it changes its times. */
 static int copy_dir(struct copy *c, int from, int to, int depth)
 {
 	int fd =

@@ -33,7 +33,7 @@ static int place_of(const char *path, struct place *ret)
 	return 0;
 }
 
-/* The directory in the layer itself, made where the view has it and the layer has not. */
+/* Opens the directory in the layer itself; makes it if the view has it and the layer does not. */
 static int forget_parent(const struct view *v, int top, const char *dir)
 {
 	_cleanup_fd_ int at = open_beneath(top, ".", O_RDONLY | O_DIRECTORY, 0);
@@ -82,7 +82,7 @@ static int forget_copy_file(int from, const struct object *o, int parent, const 
 	return r;
 }
 
-/* What the base has is put into the layer. */
+/* Puts what the base has into the layer. */
 static int forget_cover(const struct view *base, const struct change *c, const struct object *o,
 			int parent, const char *name)
 {
@@ -152,7 +152,7 @@ struct forget_folder {
 	const struct forget_back *back;
 };
 
-/* What the session removed in it stays removed, but for what comes back. */
+/* What the session removed in it stays removed, except for what comes back. */
 static int forget_on_name(void *context, const char *name)
 {
 	const struct forget_folder *f = context;
@@ -190,7 +190,7 @@ int forget_above(const struct view *v, const char *path, const struct forget_bac
 		r = view_look(&base, folder, &was);
 		if (r == 0)
 			r = view_look(v, folder, &now);
-		/* Only what is gone: what stands in its place is a change of its own. */
+		/* Only folders that are gone: what is in the place of one is another change. */
 		if (r < 0 || was.type != OBJECT_DIR || now.type != OBJECT_ABSENT)
 			continue;
 		r = forget_change(v, &gone);

@@ -23,7 +23,7 @@ bool git_is_member(const char *name, size_t len)
 		"rebase-apply", "packed-refs", "logs",      "index",      "reftable",
 		"rr-cache",     "AUTO_MERGE",  "MERGE_MSG", "SQUASH_MSG", "COMMIT_EDITMSG",
 	};
-	/* MERGE_HEAD, REBASE_HEAD, or whatever else git takes for a ref. */
+	/* MERGE_HEAD, REBASE_HEAD, and other names that git takes for a ref. */
 	static const char kin[] = "_HEAD";
 	const size_t end = sizeof(kin) - 1;
 
@@ -52,7 +52,7 @@ bool git_is_repository(unsigned int parts)
 	return parts & GIT_HAS_HEAD && ((parts & own) == own || parts & GIT_HAS_COMMON);
 }
 
-/* Behind the part that begins here; NULL: it is the last one. */
+/* What follows the part that begins here; NULL: it is the last one. */
 static const char *git_next(const char *at)
 {
 	const char *slash = strchr(at, '/');
@@ -60,7 +60,7 @@ static const char *git_next(const char *at)
 	return slash ? slash + 1 : NULL;
 }
 
-/* Where the repository of a submodule begins: its name has any number of parts. */
+/* Where the repository of a submodule begins: the submodule's name can have any number of parts. */
 static const char *git_module(const char *name)
 {
 	const char *at = git_next(name);
@@ -70,15 +70,15 @@ static const char *git_module(const char *name)
 	return at;
 }
 
-/* --- those of other names ------------------------------------------------------------------- */
+/* --- repositories with other names ---------------------------------------------------------- */
 
 enum { PLACE_LEARNT_MAX = 64 };
 
-/* A process looks at one workspace. */
+/* A process looks at one workspace only. */
 static struct {
 	char *paths[PLACE_LEARNT_MAX];
 	size_t count;
-	char asked[PATH_MAX]; /* the last folder that was none */
+	char asked[PATH_MAX]; /* the last folder that was no repository */
 } learnt;
 
 static bool place_is_learnt(const char *path, size_t len)
@@ -98,11 +98,11 @@ static bool place_is_repository(int tree, const char *path)
 	for (size_t i = 0; dir >= 0 && i < GIT_HAS_COUNT; i++)
 		if (fstatat(dir, git_parts[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
 			parts |= 1u << i;
-	/* What git keeps of a worktree is in the repository, and no repository by itself. */
+	/* git's folder for a worktree is in the repository, and is no repository itself. */
 	return git_is_repository(parts) && parts & GIT_HAS_OBJECTS;
 }
 
-/* Only what every repository has, or what is in it first of all, is asked about. */
+/* We ask only about names that every repository has, or that come first in one. */
 static bool place_may_be_in(const char *name, size_t len)
 {
 	static const char *const names[] = {"HEAD",      "objects", "refs",        "logs", "info",

@@ -15,7 +15,7 @@ static int refs_order(const void *a, const void *b)
 	return strcmp(((const struct git_ref *)a)->name, ((const struct git_ref *)b)->name);
 }
 
-/* Text of a file of the view, short of `max`. */
+/* Reads the text of a file of the view, shorter than `max`. */
 static int refs_read(const struct view *v, const char *path, size_t max, struct buf *into)
 {
 	struct object o;
@@ -159,7 +159,7 @@ int git_ref_parse(struct span text, struct git_name *ret, char symbolic[GIT_REF_
 	return git_name_parse(text, ret) ? 0 : -EBADMSG;
 }
 
-/* Within the repository: no part of it leads up. */
+/* The name stays in the repository: no part of it leads up. */
 static bool refs_is_sound(const char *name)
 {
 	for (const char *at = name; *at;) {
@@ -173,7 +173,7 @@ static bool refs_is_sound(const char *name)
 	return *name != '\0';
 }
 
-/* What one name says, as git_ref_parse: its file before packed-refs. */
+/* What one name says, as in git_ref_parse: its file counts before packed-refs. */
 static int refs_step(const struct git_refs *r, const char *own, const char *name,
 		     struct git_name *ret, char next[GIT_REF_NAME_MAX])
 {
@@ -239,7 +239,7 @@ struct refs_walk {
 	const struct git_refs *refs;
 	int (*found)(void *context, const char *name, const struct git_ref_value *value);
 	void *context;
-	char name[GIT_REF_NAME_MAX]; /* of the folder that is read */
+	char name[GIT_REF_NAME_MAX]; /* name of the folder that is being read */
 	size_t depth, count;
 };
 

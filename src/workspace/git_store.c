@@ -23,16 +23,16 @@ enum {
 	STORE_ENTRY_HEAD = 64,
 	STORE_LOOSE_HEAD = 64,
 	STORE_KEPT = 256,
-	STORE_KEPT_MAX = 256 << 10, /* of one of them */
-	STORE_NAMES_MAX = 1 << 22,  /* in a pack that is verified */
+	STORE_KEPT_MAX = 256 << 10, /* most bytes of one of them */
+	STORE_NAMES_MAX = 1 << 22,  /* most objects of a pack that we verify */
 	STORE_SELDOM = 1024,
 };
 
 /* A folder of objects. */
 struct store_source {
 	struct view view;
-	int own;    /* opened for an alternate; -1: the view is borrowed */
-	bool spare; /* asked only for what the others do not have */
+	int own;    /* the descriptor of an alternate; -1: the view is borrowed */
+	bool spare; /* asked only if the others do not have an object */
 	char path[PATH_MAX];
 };
 
@@ -45,7 +45,7 @@ struct store_pack {
 	bool bad;
 };
 
-/* What was unpacked lately: most deltas depart from a neighbour. */
+/* Objects that were unpacked lately: the base of most deltas is near them. */
 struct store_kept {
 	const struct store_pack *pack;
 	uint64_t at;
@@ -59,7 +59,7 @@ struct git_store {
 	size_t source_count;
 	struct store_pack *packs;
 	size_t pack_count;
-	int trouble; /* more packs than we open */
+	int trouble; /* -errno if there are more packs than we open */
 	int64_t deadline;
 	z_stream z;
 	bool inflates;
@@ -109,7 +109,7 @@ static int store_open(const struct store_source *s, const char *name)
 
 /* --- compressed bytes ------------------------------------------------------------------ */
 
-/* What is unpacked: all of it, or its beginning and its sum. */
+/* Where unpacked bytes go: all of them, or the beginning and the sum. */
 struct store_sink {
 	struct buf *into;
 	uint64_t max, size;
@@ -134,7 +134,7 @@ static int store_sink(struct store_sink *k, struct span bytes)
 	return buf_error(k->into);
 }
 
-/* Unpacks what begins at `at`, to its end. */
+/* Unpacks from `at` to the end of the stream. */
 static int store_inflate_to(struct git_store *s, int fd, uint64_t at, struct store_sink *k)
 {
 	int state = Z_OK;
@@ -170,7 +170,7 @@ static int store_inflate_to(struct git_store *s, int fd, uint64_t at, struct sto
 	return 0;
 }
 
-/* At most `max` bytes of it. */
+/* Unpacks at most `max` bytes. */
 static int store_inflate(struct git_store *s, int fd, uint64_t at, size_t max, struct buf *into)
 {
 	struct store_sink sink = {.into = into, .max = max, .size = into->len};
@@ -275,7 +275,7 @@ static uint64_t store_pack_count(const struct store_pack *p)
 	return git_u32(p->fan + (size_t)4 * 255);
 }
 
-/* Where the object of this number stands in the pack; `len` is that of names. */
+/* Where the object of this number is in the pack; `len` is the length of names. */
 static int store_pack_at(const struct store_pack *p, uint32_t number, uint8_t len, uint64_t *ret)
 {
 	uint64_t count = store_pack_count(p);
@@ -295,7 +295,7 @@ static int store_pack_at(const struct store_pack *p, uint32_t number, uint8_t le
 	return *ret <= INT64_MAX ? 0 : -EBADMSG;
 }
 
-/* Where the pack has it; -ENOENT. */
+/* Where the pack has the object; -ENOENT: it does not. */
 static int store_pack_find(const struct store_pack *p, const struct git_name *name, uint64_t *ret)
 {
 	uint32_t low = name->bytes[0] ? git_u32(p->fan + 4 * (size_t)(name->bytes[0] - 1)) : 0;
@@ -350,7 +350,8 @@ static void store_keep(struct git_store *s, const struct store_pack *p, uint64_t
 		k->pack = NULL;
 }
 
-/* From the object at `at` down to one that is no delta, or that is kept: where each stands. */
+/* Follows the deltas from the object at `at` down to one that is no delta, or that is kept, and
+ * notes where each is. */
 static int store_chain(struct git_store *s, const struct store_pack *p, uint64_t at, uint8_t len,
 		       size_t *ret_count, enum git_kind *ret_kind)
 {
@@ -398,7 +399,7 @@ static int store_unpack(struct git_store *s, const struct store_pack *p, uint64_
 	return r < 0 ? r : into->len == entry.size ? 0 : -EBADMSG;
 }
 
-/* The end of a chain: out of what is kept, or unpacked. */
+/* Reads the end of a chain: from what is kept, or unpacked. */
 static int store_base(struct git_store *s, const struct store_pack *p, uint64_t at, uint8_t len,
 		      size_t max, struct buf *into)
 {
@@ -412,7 +413,7 @@ static int store_base(struct git_store *s, const struct store_pack *p, uint64_t 
 	return buf_error(into);
 }
 
-/* The object that stands at `at`. */
+/* Reads the object at `at`. */
 static int store_read_at(struct git_store *s, const struct store_pack *p, uint64_t at, uint8_t len,
 			 size_t max, enum git_kind *ret_kind, struct buf *into)
 {
@@ -460,7 +461,7 @@ static int store_read_packed(struct git_store *s, struct store_pack *p, const st
 
 	if (r < 0)
 		return r;
-	/* git takes no pack without its index, nor an index without its pack. */
+	/* git uses no pack without its index, and no index without its pack. */
 	if (store_open_pack(p) < 0)
 		return -ENOENT;
 	r = store_read_at(s, p, at, name->len, max, ret_kind, into);
@@ -481,7 +482,7 @@ static int store_row_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Every object of it, in the order in which they stand: so what deltas depart from is kept. */
+/* Verifies every object, in the order of the pack, so that the bases of deltas are still kept. */
 static int store_verify_rows(struct git_store *s, const struct store_pack *p, struct span names,
 			     const struct store_row *rows, uint8_t len)
 {
@@ -523,8 +524,8 @@ static int store_verify_pack(struct git_store *s, struct store_pack *p, uint8_t 
 		const uint8_t *name = names + (size_t)i * len;
 
 		rows[i].number = i;
-		/* Two of one name are two objects to git: the first that it comes upon.  And it
-		 * looks where the first byte leads it. */
+		/* If one name is there twice, git takes the object that it finds first.  And git
+		 * looks where the first byte of the name leads. */
 		if ((i > 0 && memcmp(name - len, name, len) >= 0) ||
 		    i >= git_u32(p->fan + (size_t)4 * name[0]) ||
 		    git_u32(p->fan + (size_t)4 * name[0]) > count ||
@@ -571,7 +572,7 @@ static int store_add(struct git_store *s, const struct view *v, int own, const c
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
-/* One line of the user's alternates: a folder of objects anywhere on this machine. */
+/* Adds one line of the user's alternates: a folder of objects anywhere on this machine. */
 static void store_alternate(struct git_store *s, const struct view *before, const char *objects,
 			    const char *line)
 {
@@ -586,8 +587,9 @@ static void store_alternate(struct git_store *s, const struct view *before, cons
 
 	if (at >= 0)
 		(void)store_add(s, &(struct view){.base = at}, at, "", false);
-	/* Once it is among the sources it is closed with them, also when its packs cannot be
-	 * listed. */
+	/*
+	 * Once it is among the sources, it is closed with them, also if its packs cannot be listed.
+	 */
 	if (s->source_count > had)
 		(void)TAKE_FD(at);
 }
@@ -603,7 +605,7 @@ static void store_alternates(struct git_store *s, const struct view *before, con
 		return;
 	_cleanup_fd_ int fd = store_open(&own, path);
 
-	/* Of an empty one there is no text. */
+	/* An empty file has no text. */
 	if (fd < 0 || fd_read_all(fd, &text) < 0 || !text.ptr)
 		return;
 	char *save = NULL;
@@ -624,7 +626,7 @@ int git_store_open(const struct view *v, const struct view *before, const char *
 	s->deadline = deadline;
 	int r = s->packs ? store_add(s, v, -1, objects, false) : -ENOMEM;
 
-	/* What the session removed does not go when it lands: objects are only ever added. */
+	/* A removal by the session does not land: objects are only ever added. */
 	if (r == 0 && before->base >= 0)
 		r = store_add(s, before, -1, objects, true);
 	if (r < 0) {

@@ -11,7 +11,7 @@ enum {
 	WALK_BUCKETS = 1 << 13,
 	WALK_PATH_MAX = 1 << 16,
 	WALK_GRAPH_BYTES = 256 << 20,
-	WALK_ASKED_MAX = 8192, /* of ours, after theirs have ended */
+	WALK_ASKED_MAX = 8192, /* how many of ours we ask after theirs have ended */
 	WALK_AT_ONCE = 256,
 	WALK_TREE = 040000,
 	WALK_TYPE = 0170000,
@@ -24,7 +24,7 @@ static int walk_read(struct git_walk *w, const struct git_name *name, size_t max
 	return git_store_read(w->store, name, max, ret_kind, into);
 }
 
-/* What stands behind tags: its name, its kind, and of a commit what it says. */
+/* Follows tags: finds the name and the kind of what they name, and reads it if it is a commit. */
 static int walk_peel(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
 		     enum git_kind *ret_kind, struct git_commit *ret)
 {
@@ -139,7 +139,7 @@ static bool walk_is_tree(const struct walk_entry *e)
 static int walk_compare(struct walk_trees *t, const struct git_name *old,
 			const struct git_name *new);
 
-/* One name on two sides; NULL: it is not there. */
+/* Compares one name on two sides; NULL: the side does not have it. */
 static int walk_pair(struct walk_trees *t,
 		     const struct walk_entry *old, /* NOLINT(misc-no-recursion) */
 		     const struct walk_entry *new)
@@ -282,9 +282,9 @@ int git_walk_lookup(struct git_walk *w, const struct git_name *tree, const char 
 enum { WALK_THEIRS = 1, WALK_OURS = 2 };
 
 struct walk_node {
-	struct walk_node *next; /* in its bucket */
+	struct walk_node *next; /* the next in its bucket */
 	struct git_name name;
-	struct git_commit *commit; /* NULL: not read yet, or it cannot be */
+	struct git_commit *commit; /* NULL: not read yet, or it cannot be read */
 	unsigned int flags;
 	bool queued;
 };
@@ -294,7 +294,7 @@ struct walk_graph {
 	struct arena arena;
 	struct walk_node *buckets[WALK_BUCKETS];
 	struct walk_node *queue[GIT_WALK_COMMITS_MAX];
-	size_t queued, theirs; /* theirs: of the queue, and nobody else's */
+	size_t queued, theirs; /* theirs: how many in the queue are theirs alone */
 	size_t read, asked;
 };
 
@@ -345,7 +345,7 @@ static int walk_keep(struct walk_graph *g, struct walk_node *n, const struct git
 	return 0;
 }
 
-/* Reads the commit, once. */
+/* Reads the commit once. */
 static int walk_load(struct walk_graph *g, struct walk_node *n)
 {
 	struct git_commit commit;
@@ -374,7 +374,7 @@ static int walk_mark(struct walk_graph *g, struct walk_node *n, unsigned int fla
 	bool was = n->queued && walk_is_theirs(n);
 	int r = walk_load(g, n);
 
-	/* What is known may have nothing before it, as in a shallow clone. */
+	/* A known commit need not have its parents, as in a shallow clone. */
 	if (r < 0 && ((flags | n->flags) & WALK_OURS) && r != -ENOMEM && r != -ETIME &&
 	    r != -E2BIG) {
 		n->flags |= flags;
@@ -394,7 +394,7 @@ static int walk_mark(struct walk_graph *g, struct walk_node *n, unsigned int fla
 	return 0;
 }
 
-/* A tip, which may be a tag. */
+/* Marks a tip, which may be a tag. */
 static int walk_mark_tip(struct walk_graph *g, const struct git_name *tip, unsigned int flags,
 			 struct walk_node **ret)
 {
@@ -410,7 +410,7 @@ static int walk_mark_tip(struct walk_graph *g, const struct git_name *tip, unsig
 	return r < 0 ? r : walk_mark(g, n, flags);
 }
 
-/* Takes the newest out of the queue. */
+/* Takes the newest commit out of the queue. */
 static struct walk_node *walk_newest(struct walk_graph *g)
 {
 	size_t best = 0;
@@ -426,7 +426,7 @@ static struct walk_node *walk_newest(struct walk_graph *g)
 	return n;
 }
 
-/* The newest of the queue tells its parents whose they are. */
+/* Takes the newest commit of the queue, and gives its marks to its parents. */
 static int walk_step(struct walk_graph *g)
 {
 	int r = 0;
@@ -440,7 +440,7 @@ static int walk_step(struct walk_graph *g)
 	return r;
 }
 
-/* When the oldest of those was made that are nobody else's by now; false: there is none. */
+/* The date of the oldest commit that is theirs alone so far; false: there is none. */
 static bool walk_oldest(const struct walk_graph *g, int64_t *ret)
 {
 	bool is = false;
@@ -464,10 +464,10 @@ static bool walk_has_since(const struct walk_graph *g, int64_t when)
 }
 
 /*
- * A commit is theirs alone when none of ours comes from it.  Ours that are as new as it is, or
- * newer, may do so: of one second there can be many.  Dates can be wrong as well (a parent that is
- * newer than its child); a thorough walk asks the rest of ours too.  So many are asked in all: what
- * is not found out counts as theirs.
+ * A commit is theirs alone if none of ours comes from it.  Those of ours that are as new or newer
+ * may come from it: many commits can have the same second.  Dates can also be wrong (a parent that
+ * is newer than its child); a thorough walk asks the rest of ours, too.  There is a limit on how
+ * many we ask: what we do not find out counts as theirs.
  */
 static int walk_ask_ours(struct walk_graph *g)
 {
@@ -479,7 +479,7 @@ static int walk_ask_ours(struct walk_graph *g)
 
 		if (!since && !g->walk->thorough)
 			break;
-		/* To look for the oldest takes a while. */
+		/* To look for the oldest takes time, so take several steps at once. */
 		for (size_t i = 0; r == 0 && i < WALK_AT_ONCE && g->queued > 0 &&
 				   (!since || walk_has_since(g, oldest));
 		     i++) {
@@ -499,7 +499,7 @@ static int walk_paint(struct walk_graph *g)
 	return r < 0 ? r : walk_ask_ours(g);
 }
 
-/* What was theirs for the last tip is not so for the next one. */
+/* Takes away the marks of the last tip before the next one. */
 static void walk_forget_theirs(struct walk_graph *g)
 {
 	size_t kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commits bring: which of them are new, and which files differ between two trees.  Trees are
- * an agent's doing: names in them need not be sorted nor alone, and each is looked at.
+ * What commits bring: which of them are new, and which files differ between two trees.  An agent
+ * may have written the trees: their names may be unsorted or double, and we look at each.
  */
 #ifndef BAWN_GIT_WALK_H
 #define BAWN_GIT_WALK_H
@@ -9,11 +9,11 @@
 #include "git_store.h"
 
 enum {
-	GIT_WALK_COMMITS_MAX = 20000, /* read in search of what is new */
-	GIT_WALK_NEW_MAX = 1000,      /* of those that are new */
+	GIT_WALK_COMMITS_MAX = 20000, /* most commits that we read to find the new ones */
+	GIT_WALK_NEW_MAX = 1000,      /* most new commits */
 	GIT_WALK_BASES_MAX = 8,
-	/* Differences, over one opening of the store: each ref and each log looks for its own.  The
-	 * store's deadline comes first on a slow machine. */
+	/* Most differences, as long as the store is open: each ref and each log looks for its own.
+	 * On a slow machine the store's deadline comes first. */
 	GIT_WALK_FILES_MAX = 1000000,
 	GIT_WALK_DEPTH_MAX = 400,
 };
@@ -22,19 +22,19 @@ struct walk_graph;
 
 struct git_walk {
 	struct git_store *store;
-	struct git_name last; /* which object was asked for last: for words */
+	struct git_name last; /* the object that was asked for last, for messages */
 	size_t files;
-	bool thorough;            /* dates are not believed, as far as that can be */
-	struct walk_graph *graph; /* what is known so far of who comes from whom */
+	bool thorough;            /* do not trust the dates of commits, as far as possible */
+	struct walk_graph *graph; /* which commit comes from which, as far as we know */
 };
 
 void git_walk_fini(struct git_walk *w);
 
-/* The commit that a name stands for, behind tags; -EINVAL: it is a tree or a blob. */
+/* The commit of a name, also through tags; -EINVAL: it is a tree or a blob. */
 int git_walk_commit(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
 		    struct git_commit *ret);
 
-/* The tree that it has, or is; -EINVAL: it is a blob. */
+/* The tree of a commit, or the tree itself; -EINVAL: it is a blob. */
 int git_walk_tree(struct git_walk *w, const struct git_name *name, struct git_name *ret);
 
 struct git_difference {
@@ -45,16 +45,19 @@ struct git_difference {
 
 typedef int git_on_difference(void *context, const struct git_difference *d);
 
-/* A folder with a difference, before those in it: which parts of a repository it has (git_place.h)
- * on both sides. */
+/* Called for a folder with a difference, before the differences in it: which parts of a repository
+ * it has (git_place.h) on both sides. */
 typedef int git_on_folder(void *context, const char *path, unsigned int was, unsigned int is);
 
-/* Each file, link or submodule that differs; a tree of length 0 is empty.  0, -errno, or what
- * `found` gave, or `folder`, which may be NULL and is called where there is such a part. */
+/*
+ * Calls `found` for each file, link or submodule that differs; a tree of length 0 is empty.
+ * `folder` may be NULL, and is called for folders with such a part.  Returns 0, -errno, or what
+ * `found` or `folder` returned.
+ */
 int git_walk_trees(struct git_walk *w, const struct git_name *old, const struct git_name *new,
 		   git_on_difference *found, git_on_folder *folder, void *context);
 
-/* What a tree has at a path: its mode, 0 when there is nothing; -errno. */
+/* What a tree has at a path: returns its mode, 0 if there is nothing, or -errno. */
 int git_walk_lookup(struct git_walk *w, const struct git_name *tree, const char *path,
 		    struct git_name *ret);
 
@@ -62,19 +65,19 @@ struct git_news {
 	struct git_news_commit {
 		struct git_name name;
 		struct git_commit commit;
-	} * items; /* those that none of the known ones is or has before it */
+	} * items; /* commits that no known one is, or has before it */
 	size_t count;
 	bool cut; /* there are more */
-	/* The known ones that they depart from. */
+	/* The known commits that they start from. */
 	struct git_name bases[GIT_WALK_BASES_MAX];
 	size_t base_count;
 };
 
-/* These, and all before them, are known from now on.  What is no commit, or cannot be read, does
- * not count. */
+/* Makes this commit, and all before it, known.  What is no commit, or cannot be read, does not
+ * count. */
 int git_walk_know(struct git_walk *w, const struct git_name *tip);
 
-/* Which commits a tip has that are not known. */
+/* Finds the commits of a tip that are not known. */
 int git_walk_news(struct git_walk *w, const struct git_name *tip, struct git_news *ret);
 void git_news_free(struct git_news *n);
 #define _cleanup_git_news_ _cleanup_(git_news_free)

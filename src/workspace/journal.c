@@ -180,7 +180,7 @@ void journal_put_commit(struct buf *text)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* The bytes of s, which come next; else `bad`. */
+/* Takes the bytes of s, which must come next; else sets `bad`. */
 static void take_literal(struct reader *r, const char *s)
 {
 	if (!span_equal(reader_take(r, strlen(s)), span_of_str(s)))
@@ -222,7 +222,7 @@ static uint32_t take_mode(struct reader *r)
 	size_t digits = 0;
 
 	for (; !r->bad && reader_left(r) > 0 && *r->at >= '0' && *r->at <= '7'; digits++) {
-		/* No zero in front of others. */
+		/* No zero before other digits. */
 		if (digits == 4 || (digits > 0 && mode == 0))
 			r->bad = true;
 		else
@@ -246,7 +246,7 @@ static void take_digest(struct reader *r, uint8_t ret[SHA256_SIZE])
 	}
 }
 
-/* One of the words; the index. */
+/* Takes one of the words; returns its index. */
 static unsigned int take_word(struct reader *r, const char *const *words, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -258,7 +258,7 @@ static unsigned int take_word(struct reader *r, const char *const *words, unsign
 	return 0;
 }
 
-/* Up to the end of the line; NULL and `bad` when it is none. */
+/* Takes a path up to the end of the line; NULL, with `bad` set: it is not a path. */
 static const char *take_path(struct reader *r, struct arena *arena, bool top_may)
 {
 	const uint8_t *end = r->bad ? NULL : memchr(r->at, '\n', reader_left(r));
@@ -313,7 +313,7 @@ static void take_object(struct reader *r, struct journal_object *ret)
 		take_literal(r, "-");
 }
 
-/* The line that ends a part, which is known to be right. */
+/* Takes the line that ends a part.  It was checked before. */
 static void take_check(struct reader *r)
 {
 	uint8_t digest[SHA256_SIZE] = {0};
@@ -323,7 +323,7 @@ static void take_check(struct reader *r)
 	take_literal(r, "\n");
 }
 
-/* Whether the part that begins at r ends in the digest of all that stands before that. */
+/* The part that begins at r ends in the digest of all that is before that line. */
 static bool part_is_whole(const struct reader *r, struct span text)
 {
 	struct reader at = *r;

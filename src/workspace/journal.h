@@ -2,9 +2,9 @@
 /*
  * The journal of a landing: bytes <-> struct, and nothing else.
  *
- * It is text, in up to three parts, each of which ends in a line with the digest of all that
- * stands before that line.  A part is appended and synced before what it speaks of begins, so a
- * part that is torn is one that nothing was done upon: it counts as not written.
+ * It is text, in up to three parts.  Each part ends in a line with the digest of all before that
+ * line.  A landing appends and syncs a part before it begins what the part describes.  So nothing
+ * was done yet for a part that is cut off: it counts as not written.
  *
  *	bawn-landing-1
  *	what apply		or undo, redo
@@ -24,11 +24,12 @@
  *	commit
  *	check DIGEST
  *
- * BEFORE and AFTER of a step are `-` (nothing) or TYPE:MODE:SIZE:TIME:INO:DIGEST, where TYPE is
- * one of f d l p s c, DIGEST is `-` of all but files and links.  Times are nanoseconds since 1970,
- * modes octal, digests SHA-256.  A path is relative, percent-encoded; the tree's own folder is `.`.
- * Dirs and steps are sorted by path, the slash before every other byte; each path stands once and
- * the folder of each step is among the dirs.  What has a second spelling is not read.
+ * BEFORE and AFTER of a step are `-` (nothing) or TYPE:MODE:SIZE:TIME:INO:DIGEST, where TYPE is one
+ * of f d l p s c, DIGEST is `-` of all but files and links.  Times are nanoseconds since 1970,
+ * modes octal, digests SHA-256.  A path is relative, percent-encoded; the tree's own folder is
+ * `.`.  Dirs and steps are sorted by path, the slash before every other byte.  Each path is there
+ * once, and the folder of each step is among the dirs.  We do not read a text that has a second
+ * spelling.
  */
 #ifndef BAWN_JOURNAL_H
 #define BAWN_JOURNAL_H
@@ -50,7 +51,7 @@ enum journal_what { JOURNAL_APPLY, JOURNAL_UNDO, JOURNAL_REDO, JOURNAL_WHAT_COUN
 
 extern const char *const journal_what_words[JOURNAL_WHAT_COUNT];
 
-/* What stands at a path; `ino` of what is landed is the staged one's. */
+/* What is at a path.  `ino` of what lands is that of the staged file. */
 struct journal_object {
 	unsigned int type; /* enum object_type */
 	uint32_t mode;     /* 07777 */
@@ -75,8 +76,8 @@ struct journal_step {
 
 enum journal_state {
 	JOURNAL_BEGUN,     /* the staging folder may be there, the tree is untouched */
-	JOURNAL_STAGED,    /* any of the steps may have been taken */
-	JOURNAL_COMMITTED, /* all were */
+	JOURNAL_STAGED,    /* any of the steps may be done */
+	JOURNAL_COMMITTED, /* all are done */
 };
 
 struct journal {
@@ -102,28 +103,28 @@ struct journal {
 void journal_fini(struct journal *j);
 #define _cleanup_journal_ _cleanup_(journal_fini)
 
-/* Appends a part to text, which holds the parts before it. */
+/* Appends a part to the text, which has the parts before it. */
 void journal_put_head(struct buf *text, const struct journal *j);
 void journal_put_steps(struct buf *text, const struct journal *j);
 void journal_put_commit(struct buf *text);
 
-/* 0, with as many parts as are whole; -EBADMSG when not even the head is; -ENOMEM. */
+/* 0, with the parts that are complete; -EBADMSG: not even the head is; -ENOMEM. */
 int journal_parse(struct span text, struct journal *ret);
 
-/* Relative, below PATH_MAX, each part 1 to 255 bytes and neither "." nor ".."; not beneath a
- * staging folder of ours. */
+/* Relative, shorter than PATH_MAX, each part 1 to 255 bytes and neither "." nor ".."; not beneath
+ * one of our staging folders. */
 bool journal_is_path(const char *path);
 
-/* In the order of the journal: what is in a folder follows it at once. */
+/* Compares in the order of the journal: what is in a folder directly follows it. */
 int journal_compare(const char *a, const char *b);
 
-/* Length of the folder's path of a path: 0 for those at the top. */
+/* Length of the path of the folder that a path is in: 0 at the top. */
 size_t journal_folder_len(const char *path);
 
-/* The dir of that path; -1 when it is none. */
+/* The dir of that path; -1: there is none. */
 ssize_t journal_find_dir(const struct journal *j, const char *path, size_t len);
 
-/* The step of that path; -1 when there is none. */
+/* The step of that path; -1: there is none. */
 ssize_t journal_find_step(const struct journal *j, const char *path);
 
 #endif

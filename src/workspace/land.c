@@ -2,14 +2,14 @@
 /*
  * Landing, from the caller's list to the commit.
  *
- * Until the journal's second part is on the disk nothing in the tree has changed but that a staging
- * folder is in it.  From there to the commit any failure is rolled back, by us or by land_recover,
- * whoever comes first; land_back.c takes back what it finds.  After the commit the tree is not
- * touched again: land_keep.c moves what came out to the journal's folder.
+ * Until the journal's second part is on the disk, nothing in the tree has changed, except that it
+ * has a staging folder.  From there to the commit any failure is rolled back, by us or by
+ * land_recover, whoever comes first (land_back.c).  After the commit we do not touch the tree
+ * again: land_keep.c moves what came out to the journal's folder.
  *
- * Steps are taken in this order: first all that only take something away, the deepest first; then
- * all others, the uppermost first.  So a folder is empty when its turn comes, and there before what
- * is in it.
+ * We do the steps in this order: first all that only remove something, the deepest first; then all
+ * others, the uppermost first.  So a folder is empty when we remove it, and is there before we put
+ * something into it.
  */
 #include "clock.h"
 #include "encode.h"
@@ -76,14 +76,15 @@ static int compare_steps(const void *a, const void *b, void *context)
 	return journal_compare(steps[*(const size_t *)a].path, steps[*(const size_t *)b].path);
 }
 
-/* What is in a folder is there only while the folder is one. */
+/* A path can be in a folder only while the folder is one. */
 static int check_nesting(const struct landing *l, struct error *e)
 {
 	_cleanup_free_ size_t *above = calloc(l->j.count + 1, sizeof(*above));
 
 	if (!above)
 		return -ENOMEM;
-	/* above[i]: one more than the nearest step whose path is a folder of it; 0: none. */
+	/* above[i]: one more than the number of the nearest step that is a folder above it; 0:
+	 * none. */
 	for (size_t i = 0; i < l->j.count; i++) {
 		const struct journal_step *s = &l->j.steps[i];
 		size_t up = i;
@@ -101,7 +102,7 @@ static int check_nesting(const struct landing *l, struct error *e)
 	return 0;
 }
 
-/* Which steps are further names of a file that another step brings. */
+/* Finds the steps that are other names of a file that an earlier step brings. */
 static int plan_files(struct landing *l)
 {
 	size_t most = 0;
@@ -171,7 +172,8 @@ static bool is_dir_step(const struct journal_step *s)
 	return s->before.type == OBJECT_DIR || s->after.type == OBJECT_DIR;
 }
 
-/* The folders of all steps, those that come or go, the tree's own, and that of the staging folder. */
+/* Lists the folders of all steps, those that come or go, the tree's own, and that of the staging
+ * folder. */
 static int plan_dirs(struct landing *l)
 {
 	size_t count = 1, unique = 0;
@@ -187,7 +189,7 @@ static int plan_dirs(struct landing *l)
 		const struct journal_step *s = &l->j.steps[i];
 		size_t len = journal_folder_len(s->path);
 
-		/* Neighbours mostly share theirs. */
+		/* Mostly the step before has the same folder. */
 		if (len > 0 && !(strlen(all[count - 1].path) == len &&
 				 memcmp(all[count - 1].path, s->path, len) == 0)) {
 			all[count].path = arena_strn(&l->j.arena, s->path, len);
@@ -212,7 +214,7 @@ static int plan_dirs(struct landing *l)
 	return 0;
 }
 
-/* Which folders the landing makes, and in which it changes names. */
+/* Notes which folders the landing makes or removes, and in which it changes names. */
 static int plan_rests(struct landing *l)
 {
 	ssize_t top = journal_find_dir(&l->j, l->j.at, strlen(l->j.at));
@@ -239,7 +241,7 @@ static int plan_rests(struct landing *l)
 	return 0;
 }
 
-/* --- what stands there ----------------------------------------------------------------- */
+/* --- what is there now ------------------------------------------------------------------- */
 
 int land_conflict(const struct landing *l, size_t i, struct land_result *ret)
 {
@@ -266,7 +268,9 @@ static int look_at_dir(struct landing *l, size_t i)
 	return 0;
 }
 
-/* By digest; and kept, where what comes out cannot be moved to the journal's folder. */
+/*
+ * Compares the digest; and keeps a copy, if what comes out cannot be moved to the journal's folder.
+ */
 static int look_into(struct landing *l, size_t i, int dir, const char *name)
 {
 	struct journal_object *o = &l->j.steps[i].before;
@@ -316,7 +320,8 @@ static int look_at_step(struct landing *l, size_t i)
 	if (want->type != OBJECT_LINK && m->seen.o.mode != want->mode)
 		return -ESTALE;
 	s->before = m->seen.o;
-	/* Written so lately that another write might leave the same times; or by another name. */
+	/* It was written so lately that another write might leave the same times; or it has another
+	 * name. */
 	m->again = m->seen.ctime > now - LAND_RACY ||
 		   (m->seen.links > 1 && s->before.type != OBJECT_DIR);
 	r = look_into(l, i, dir, land_last(s->path));
@@ -374,7 +379,7 @@ static int64_t plan_time(struct landing *l, size_t i, const struct journal *was)
 	return same >= 0 && d->mtime == was->stamp ? was->dirs[same].mtime : l->j.stamp;
 }
 
-/* How folders are left: the time of this landing; of an undo, as they were before. */
+/* Sets how folders are left: with the time of this landing; by an undo, with their times before. */
 static void plan_times(struct landing *l)
 {
 	const struct journal *was = l->how->undo ? land_undo_journal(l->how->undo) : NULL;
@@ -389,7 +394,7 @@ static void plan_times(struct landing *l)
 
 		if (own < 0)
 			continue;
-		/* A folder that hands its group on hands that on too. */
+		/* A folder that gives its group to what is in it gives this bit, too. */
 		if (l->rests[own].made && !l->how->undo && !l->how->whole_modes &&
 		    l->rests[s->dir].mode & S_ISGID) {
 			s->after.mode |= S_ISGID;
@@ -417,7 +422,7 @@ static int begin_id(struct journal *j)
 	return encode_random(j->id, JOURNAL_ID_LEN / 2);
 }
 
-/* Where what comes out shall be kept. */
+/* Makes the folder where what comes out shall be kept. */
 static int begin_kept(struct landing *l)
 {
 	char name[LAND_NAME_SIZE];
@@ -436,7 +441,7 @@ static int begin_kept(struct landing *l)
 	return r;
 }
 
-/* The journal's head is on the disk before the staging folder is in the tree. */
+/* Writes the journal's head.  It is on the disk before the staging folder is in the tree. */
 static int begin_log(struct landing *l)
 {
 	journal_put_head(&l->text, &l->j);
@@ -455,7 +460,9 @@ static int begin_log(struct landing *l)
 	return land_sync(l->journal);
 }
 
-/* git leaves alone what is in it, whoever runs `git add` meanwhile, in a box or beside us. */
+/*
+ * Tells git to ignore what is in it, if somebody runs `git add` meanwhile, in a box or beside us.
+ */
 static int begin_ignored(const struct landing *l)
 {
 	_cleanup_fd_ int fd =
@@ -480,7 +487,7 @@ static int begin_stage(struct landing *l)
 	return l->stage < 0 ? l->stage : begin_ignored(l);
 }
 
-/* A further part of the journal, and on the disk. */
+/* Appends a part to the journal, and syncs it. */
 static int put_part(struct landing *l, size_t from)
 {
 	int r = buf_error(&l->text);
@@ -490,7 +497,9 @@ static int put_part(struct landing *l, size_t from)
 	return r < 0 ? r : fsync(l->log) < 0 ? -errno : 0;
 }
 
-/* 0; -EINPROGRESS: it is written, and nobody knows whether it is on the disk. */
+/*
+ * Returns 0; -EINPROGRESS: it is written, but we do not know whether it is on the disk; or -errno.
+ */
 static int put_commit(struct landing *l)
 {
 	size_t from = l->text.len;
@@ -501,7 +510,7 @@ static int put_commit(struct landing *l)
 	if (r == 0)
 		r = fd_write_all(l->log, l->text.ptr + from, l->text.len - from);
 	if (r < 0)
-		return r; /* half a part is none */
+		return r; /* half a part does not count */
 	for (int tries = 0; tries < 2; tries++)
 		if (fsync(l->log) == 0)
 			return 0;
@@ -551,7 +560,7 @@ static int land_prepare(struct landing *l, size_t count, struct land_result *ret
 	return r;
 }
 
-/* Where this fails undo compares bytes. */
+/* If this fails, undo compares bytes. */
 static void keep_index(const struct landing *l, size_t i)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(LAND_INDEX_MAX);
@@ -598,7 +607,8 @@ static int land_stage(struct landing *l, struct land_result *ret, struct error *
 	return l->how->decide ? l->how->decide(l->how->context) : 0;
 }
 
-/* Nothing but the journal's own folder was touched, and at most the mode of the tree's. */
+/* Takes back a landing that did not begin: it changed only the journal's folder, and at most the
+ * mode of the tree's. */
 static int land_not_begun(struct landing *l)
 {
 	char kept[LAND_NAME_SIZE];
@@ -645,7 +655,7 @@ static int land_give_up(struct landing *l, int code, struct land_result *ret, st
 
 /* --- signals ---------------------------------------------------------------------------- */
 
-/* Those that would end us: who has them ignored (nohup) goes on as ever. */
+/* The signals that would end us.  A process that ignores them (nohup) goes on as before. */
 static void land_signals(sigset_t *ret)
 {
 	static const int all[] = {SIGINT, SIGHUP, SIGTERM};
@@ -691,7 +701,8 @@ bool land_is_cut_short(int journal)
 	struct error e = ERROR_INIT;
 
 	l.journal = journal;
-	/* The lock is somebody's while it is under way, and is not taken without need. */
+	/* Another process has the lock while a landing is under way.  We take the lock only if
+	 * there is a log. */
 	return land_look(journal, LAND_LOG, &left) == 0 && left.o.type != OBJECT_ABSENT &&
 	       land_lock(&l, &e) == 0 && land_look(journal, LAND_LOG, &left) == 0 &&
 	       left.o.type != OBJECT_ABSENT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rolling back: each step is looked at and, if it was taken, taken back, the last one first.
+ * Rolling back: we look at each step and, if it was done, undo it, the last one first.
  *
- * What somebody else put at a path meanwhile is never removed or covered: it stays, and what had
- * stood there goes to a folder bawn-set-aside-ID at the top of the tree, by the path that it had.
+ * We never remove or cover what somebody else put at a path meanwhile.  It stays, and what was
+ * there before goes to a folder bawn-set-aside-ID at the top of the tree, under its path.
  */
 #include "attributes.h"
 #include "fd.h"
@@ -32,7 +32,7 @@ int land_out(const struct landing *l, size_t i, char ret[LAND_NAME_SIZE])
 	return r < 0 ? r : seen.o.type != OBJECT_ABSENT && !land_is(&s->after, &seen);
 }
 
-/* It was not there before: what we put there goes, unless it became somebody else's. */
+/* Nothing was there before: removes what we put there, unless somebody else has changed it. */
 static int back_added(struct landing *l, size_t i, int dir, const char *name)
 {
 	const struct journal_step *s = &l->j.steps[i];
@@ -48,7 +48,7 @@ static int back_added(struct landing *l, size_t i, int dir, const char *name)
 	if (r < 0 || !land_is(&s->after, &at))
 		return r;
 	if (s->after.type == OBJECT_DIR) {
-		/* What somebody put into it stays, and so does it. */
+		/* If somebody put something into it, that stays, and so does the folder. */
 		if (unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != EEXIST)
 			return -errno;
 		return 0;
@@ -59,7 +59,7 @@ static int back_added(struct landing *l, size_t i, int dir, const char *name)
 	return r < 0 || land_is(&s->after, &in) ? r : land_move(l->stage, staged, dir, name);
 }
 
-/* What came out goes back to where nothing, or our own, stands. */
+/* Puts what came out back, if nothing is there, or what we put there. */
 static int back_exchanged(struct landing *l, size_t i, int dir, const char *name, const char *out)
 {
 	const struct journal_step *s = &l->j.steps[i];
@@ -72,12 +72,12 @@ static int back_exchanged(struct landing *l, size_t i, int dir, const char *name
 	if (at.o.type == OBJECT_ABSENT)
 		return land_move(l->stage, out, dir, name);
 	if (!land_is(&s->after, &at))
-		return 0; /* set aside */
+		return 0; /* it is set aside later */
 	if (renameat2(dir, name, l->stage, out, RENAME_EXCHANGE) == 0) {
 		r = land_look(l->stage, out, &in);
 		if (r < 0 || land_is(&s->after, &in))
 			return r;
-		/* Another one came between the look and the exchange. */
+		/* Somebody came between the look and the exchange. */
 		return renameat2(dir, name, l->stage, out, RENAME_EXCHANGE) < 0 ? -errno : 0;
 	}
 	if (errno != EINVAL && errno != ENOSYS)
@@ -96,7 +96,7 @@ static int back_step(struct landing *l, size_t i)
 	if (r < 0 || (s->before.type == OBJECT_DIR && s->after.type == OBJECT_DIR))
 		return r < 0 ? r : 0;
 	if (r == 0 && s->before.type != OBJECT_ABSENT)
-		return 0; /* not taken */
+		return 0; /* the step was not done */
 	int dir = land_dir(l, s->dir);
 
 	/* Its folder is gone, or was not made yet. */
@@ -106,10 +106,10 @@ static int back_step(struct landing *l, size_t i)
 		return dir;
 	r = s->before.type == OBJECT_ABSENT ? back_added(l, i, dir, land_last(s->path))
 					    : back_exchanged(l, i, dir, land_last(s->path), out);
-	return r == -EEXIST ? 0 : r; /* set aside */
+	return r == -EEXIST ? 0 : r; /* it is set aside later */
 }
 
-/* A folder that stays had something else than it may have got. */
+/* Gives a folder that stays what it had before. */
 static int back_has(const struct landing *l, const struct journal_dir *d, int dir)
 {
 	ssize_t step = journal_find_step(&l->j, d->path);
@@ -126,13 +126,14 @@ static int back_has(const struct landing *l, const struct journal_dir *d, int di
 	return r == -ENOENT || r == -EBADMSG ? 0 : r < 0 ? r : land_dir_put_has(dir, &has);
 }
 
-/* As they were; those that are not there any more, or not ours to change, stay as they are. */
+/* Makes the folders as they were.  Those that are gone, or that we may not change, stay as they
+ * are. */
 static int back_dirs(struct landing *l)
 {
 	for (size_t n = l->j.dir_count; n > 0; n--) {
 		const struct journal_dir *d = &l->j.dirs[n - 1];
 		struct land_seen s;
-		bool is_top = n - 1 == l->top_dir; /* its time and mode come at the very end */
+		bool is_top = n - 1 == l->top_dir; /* its time and mode are set last */
 		int fd = *d->path && !land_dir_is_above(l, n - 1) ? land_dir(l, n - 1) : -ENOENT;
 		int r = fd < 0 ? fd : land_look(fd, "", &s);
 
@@ -166,8 +167,8 @@ static int open_up_dirs(struct landing *l)
 	return 0;
 }
 
-/* In the order in which they were taken, backwards: first those that put something, the deepest
- * first, then those that only took something away, the uppermost first. */
+/* Undoes the steps in reverse order: first those that put something, the deepest first; then those
+ * that only removed something, the uppermost first. */
 static int back_steps(struct landing *l)
 {
 	int r = open_up_dirs(l);
@@ -181,7 +182,7 @@ static int back_steps(struct landing *l)
 	return r < 0 ? r : back_dirs(l);
 }
 
-/* What was staged and is known to be ours. */
+/* Removes what was staged, if it is still ours. */
 static int drop_staged(struct landing *l)
 {
 	for (size_t i = 0; i < l->j.count; i++) {
@@ -202,7 +203,7 @@ static int drop_staged(struct landing *l)
 	return 0;
 }
 
-/* The folder in which something gets its own name again. */
+/* Opens the folder in which something gets its own name again; makes it. */
 static int aside_folder(int top, const char *path)
 {
 	_cleanup_fd_ int at = open_beneath(top, ".", O_PATH | O_DIRECTORY, 0);
@@ -225,8 +226,8 @@ static int aside_folder(int top, const char *path)
 	return at < 0 ? at : TAKE_FD(at);
 }
 
-/* Numbers are ours; who looks for a file knows its path.  What cannot be renamed keeps its number.
- */
+/* Gives set-aside files their paths, because the numbers mean nothing to the user.  What cannot be
+ * renamed keeps its number. */
 static void aside_name(const struct landing *l, int top)
 {
 	for (size_t i = 0; i < 2 * l->j.count; i++) {
@@ -274,7 +275,7 @@ int land_roll_back(struct landing *l)
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, stage);
 	land_kept_name(l->j.number, kept);
 	if (l->j.state == JOURNAL_BEGUN) {
-		/* All that is in it was made by us. */
+		/* We made all that is in it. */
 		r = tree_remove(l->top, stage);
 		r = r == -ENOENT ? 0 : r;
 	} else if (l->stage >= 0) {
@@ -286,8 +287,8 @@ int land_roll_back(struct landing *l)
 		if (r == 0)
 			r = land_stage_end(l);
 	} else {
-		/* It went with the last thing that was in it; the folders may not be as they were.
-		 */
+		/* The staging folder was removed as the last step; the folders may not be as they
+		 * were. */
 		r = back_dirs(l);
 	}
 	if (r == 0)

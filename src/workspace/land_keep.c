@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a landing that is committed: what came out is kept for undo, the staging folder goes,
- * and the journal becomes the list of what is kept.  And the way back to one that was interrupted.
+ * The end of a committed landing: keeps what came out for undo, removes the staging folder, and
+ * makes the journal the list of what is kept.  It also finishes or rolls back a landing that was
+ * interrupted.
  */
 #include "dir.h"
 #include "fd.h"
@@ -15,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Who writes a file by another name writes the one that is kept: so there is a copy beside it.  Where
- * there is no room for one, the one itself has to do. */
+/* Keeps a copy as well: if the file has another name, somebody can write to it by that name.  If
+ * there is no room for a copy, the file itself must do. */
 static void keep_copy(const struct landing *l, size_t i, const char *out)
 {
 	char name[LAND_NAME_SIZE], part[LAND_NAME_SIZE];
@@ -30,7 +31,7 @@ static void keep_copy(const struct landing *l, size_t i, const char *out)
 		(void)unlinkat(l->kept, part, 0);
 }
 
-/* Moved, or (over a border that nobody could see before) copied. */
+/* Moves it; if it turns out to be on another filesystem, copies it. */
 static int keep_one(struct landing *l, size_t i, const char *out, uint32_t links)
 {
 	char name[LAND_NAME_SIZE], part[LAND_NAME_SIZE];
@@ -63,7 +64,7 @@ static int keep_out(struct landing *l, size_t i)
 	r = land_look(l->stage, out, &seen);
 	if (r < 0)
 		return r;
-	/* Somebody who stood in a folder that was taken out may have put something into it. */
+	/* A process that was in a removed folder may have put something into it. */
 	r = seen.o.type == OBJECT_DIR ? land_is_empty(l->stage, out) : 1;
 	if (r <= 0)
 		return r;
@@ -96,7 +97,8 @@ int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 	return r;
 }
 
-/* 1 when it has its list, 0 when not: it was given up.  What cannot be read may be whole. */
+/* 1: it has its list; 0: it does not, and was given up; or -errno: it cannot be read, and may be
+ * whole. */
 static int kept_is_whole(int journal, const char *name)
 {
 	char path[LAND_NAME_SIZE + sizeof("/" LAND_LOG_KEPT)];
@@ -128,7 +130,7 @@ int land_next_number(int journal, uint64_t *ret)
 	}
 }
 
-/* The oldest go; what cannot be removed now goes another time. */
+/* Removes the oldest.  What cannot be removed now is removed another time. */
 static void kept_prune(int journal)
 {
 	for (;;) {
@@ -144,7 +146,7 @@ static void kept_prune(int journal)
 	}
 }
 
-/* The journal is the last thing to leave its place. */
+/* Moves the journal, as the last thing. */
 static int keep_log(struct landing *l)
 {
 	char undone[LAND_NAME_SIZE];
@@ -165,7 +167,7 @@ static int keep_log(struct landing *l)
 	return r;
 }
 
-/* Something may be mounted there, and have got another mode. */
+/* The mode of the top.  Something may be mounted there, and have a new mode. */
 static uint32_t keep_top_mode(const struct landing *l)
 {
 	ssize_t step = *l->j.at ? journal_find_step(&l->j, l->j.at) : -1;
@@ -188,7 +190,7 @@ int land_finish(struct landing *l)
 	return r < 0 ? r : keep_log(l);
 }
 
-/* --- one that was interrupted --------------------------------------------------------- */
+/* --- a landing that was interrupted ---------------------------------------------------- */
 
 static int found_read(struct landing *l)
 {
@@ -197,7 +199,7 @@ static int found_read(struct landing *l)
 
 	if (r == 0)
 		r = journal_parse(buf_span(&l->text), &l->j);
-	/* What it says may not have reached the disk yet; then nothing that follows may either. */
+	/* What it says may not be on the disk yet; sync it before anything that follows. */
 	if (r == 0 && fsync(l->log) < 0)
 		r = -errno;
 	if (r < 0)
@@ -207,7 +209,7 @@ static int found_read(struct landing *l)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->j.dir_count; i++)
 		l->dirs[i] = -1;
-	/* Without a second part there are no folders yet. */
+	/* Without a second part it has no folders yet. */
 	if (l->j.dir_count) {
 		ssize_t at = journal_find_dir(&l->j, l->j.at, strlen(l->j.at));
 
@@ -254,7 +256,7 @@ int land_recover(int tree, int journal, struct land_found *ret, struct error *e)
 		return r;
 	r = found_read(&l);
 	if (r == -ENOENT) {
-		(void)unlinkat(journal, LAND_LOG ".new", 0); /* one that was not begun */
+		(void)unlinkat(journal, LAND_LOG ".new", 0); /* a landing that did not begin */
 		*ret = (struct land_found){.way = LAND_NOTHING};
 		return 0;
 	}

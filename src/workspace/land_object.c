@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thing on the disk: looked at, copied, moved.  Nothing here follows a link. */
+/* Looks at, copies and moves one object on the disk.  Nothing here follows a link. */
 #include "attributes.h"
 #include "clock.h"
 #include "dir.h"
@@ -19,7 +19,7 @@
 enum {
 	LAND_CHUNK = 1 << 15,
 	LAND_CLONE_LEAST = 1 << 16,
-	LAND_ATTRIBUTES_MAX = 64 << 10, /* the kernel's limit: of a value, and of all names */
+	LAND_ATTRIBUTES_MAX = 64 << 10, /* the kernel's limit for a value, and for all names */
 };
 
 int land_look(int dir, const char *name, struct land_seen *ret)
@@ -62,7 +62,7 @@ int land_open(int dir, const char *name)
 	return fd == -EPERM ? open_beneath(dir, name, flags, 0) : fd;
 }
 
-/* One run of bytes; what ends early was cut while it was read. */
+/* Copies one run of bytes; -ESTALE: the file was cut short meanwhile. */
 static int copy_run(int from, int to, uint64_t at, uint64_t end)
 {
 	uint8_t chunk[LAND_CHUNK];
@@ -88,7 +88,7 @@ static int copy_run(int from, int to, uint64_t at, uint64_t end)
 	return 0;
 }
 
-/* Where the source has holes the copy has them too. */
+/* Copies the data.  The copy has holes where the source has them. */
 static int copy_runs(int from, int to, uint64_t size)
 {
 	for (uint64_t at = 0, end; at < size; at = end) {
@@ -98,7 +98,7 @@ static int copy_runs(int from, int to, uint64_t size)
 			break;
 		off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
 
-		/* A filesystem that does not know: all of it. */
+		/* The filesystem does not know its holes: copy all. */
 		at = data < 0 ? at : (uint64_t)data;
 		end = hole < 0 || (uint64_t)hole > size ? size : (uint64_t)hole;
 		int r = copy_run(from, to, at, end);
@@ -125,8 +125,7 @@ int land_copy(int from, int to, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
 		if (r < 0)
 			return r;
 	}
-	/* What the copy has is what is hashed: whoever writes the source meanwhile gains nothing.
-	 */
+	/* We hash the copy, so a write to the source meanwhile has no effect. */
 	return changes_hash(to, ret, ret_size);
 }
 
@@ -165,7 +164,7 @@ int land_copy_attributes(int from, int to)
 
 		if (n < 0 && errno != ENODATA)
 			return -errno;
-		/* A filesystem that has none takes none. */
+		/* A filesystem without attributes takes none. */
 		if (n >= 0 && fsetxattr(to, name, value, (size_t)n, 0) < 0 && errno != EOPNOTSUPP)
 			return -errno;
 		copied++;
@@ -227,7 +226,7 @@ int land_touch(int dir, const char *name, int64_t mtime)
 		       : 0;
 }
 
-/* Owner (where we may), attributes and mode; times come last. */
+/* Copies owner (if we may), attributes and mode; times come last. */
 static int clone_rest(int from, int to, const struct land_seen *s)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(ATTRIBUTES_MAX);
@@ -262,7 +261,7 @@ static int clone_dir(int from, const char *name, int to, const char *to_name,
 	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_DIRECTORY, 0);
 	_cleanup_fd_ int out = open_beneath(to, to_name, O_RDONLY | O_DIRECTORY, 0);
 
-	/* One that cannot be read has no attributes that could be. */
+	/* Of a folder that cannot be read we cannot read attributes either. */
 	if (in == -EACCES)
 		return 0;
 	return in < 0 ? in : out < 0 ? out : clone_rest(in, out, s);
@@ -316,7 +315,8 @@ int land_move(int from, const char *source, int to, const char *target)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* A filesystem without that promise: between this look and the rename somebody may come. */
+	/* This filesystem does not promise that: somebody may come between this look and the
+	 * rename. */
 	int r = land_look(to, target, &there);
 
 	if (r < 0 || there.o.type != OBJECT_ABSENT)

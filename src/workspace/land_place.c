@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folders of a landing: those of the tree, opened beneath it and held, and bawn's own. */
+/* The folders of a landing: those of the tree, opened beneath it and held open, and bawn's own. */
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
@@ -92,7 +92,7 @@ static int dir_open(struct landing *l, size_t i)
 	return d->ino && d->ino != s.o.ino ? -ESTALE : TAKE_FD(fd);
 }
 
-/* One that this landing makes: when it is not there, it need not come. */
+/* This landing makes the folder: if it is not there, we need not wait for it. */
 static bool dir_is_made(const struct landing *l, size_t i)
 {
 	ssize_t step = journal_find_step(&l->j, l->j.dirs[i].path);
@@ -149,7 +149,7 @@ int land_dir_open_up(int fd)
 
 	if (r < 0 || (s.o.mode & 0700) == 0700)
 		return r;
-	/* Who is not its owner goes as far as the kernel lets them. */
+	/* If we are not the owner, we try with the mode that it has. */
 	return s.uid == geteuid() || geteuid() == 0 ? land_chmod(fd, s.o.mode | 0700) : 0;
 }
 
@@ -203,7 +203,7 @@ int land_at(int tree, const char *path, char ret[PATH_MAX])
 		return r;
 	memcpy(ret, path, len + 1);
 	while (*ret && (r = at_look(tree, ret, &low)) < 0) {
-		/* Nothing is there, or nobody may look: it would lie where its folder does. */
+		/* Nothing is there, or we may not look: it would be where its folder is. */
 		if (r != -ENOENT && r != -ENOTDIR && r != -ELOOP && r != -EACCES)
 			return r;
 		ret[journal_folder_len(ret)] = '\0';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a landing did to git's refs, by their values, in kept-N/refs: for each ref that it could
+ * The values of git's refs before and after a landing, in kept-N/refs: for each ref that it could
  * have moved
  *
  *	BEFORE AFTER PATH NUL
  *
- * the object that the ref named before and names then ("-": there was no such ref), and the path of
- * the file that it has, or would have.  A ref in a file of its own is what that says, else what
- * packed-refs says; so `git gc`, which moves refs from the one to the other, changes nothing.
+ * the object that the ref named before and after ("-": there was no such ref), and the path of the
+ * file that it has, or would have.  If a ref has its own file, that counts, else packed-refs.  So
+ * `git gc`, which moves refs from the one to the other, changes nothing.
  *
  * Without this file undo compares the bytes of files.
  */
@@ -26,7 +26,7 @@ enum { REFS_FILE_MAX = 4096 };
 
 static const char refs_packed[] = "packed-refs";
 
-/* The repository that was looked at last. */
+/* The repository that we looked at last. */
 struct refs_of {
 	const struct landing *l;
 	const struct view base;
@@ -45,7 +45,9 @@ static void refs_close(struct refs_of *r)
 	r->open = false;
 }
 
-/* The packed-refs of the repository whose folder has a path of this length, on both sides. */
+/*
+ * Reads packed-refs on both sides.  The repository's folder is the first `len` bytes of the path.
+ */
 static int refs_open(struct refs_of *r, const char *path, size_t len)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(GIT_REFS_BYTES_MAX);
@@ -76,7 +78,7 @@ static int refs_open(struct refs_of *r, const char *path, size_t len)
 	return code == 0 && (r->before.bad || r->after.bad) ? -EBADMSG : code;
 }
 
-/* A file that says what a ref is: 0; -EBADMSG: that is another ref, or nothing. */
+/* Reads the file of a ref.  0; -EBADMSG: it is a symbolic ref, or not a ref. */
 static int refs_read(int dir, const char *name, struct git_name *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(REFS_FILE_MAX);
@@ -115,14 +117,14 @@ static struct git_name refs_find(const struct git_refs *refs, const char *name)
 	return found ? found->object : (struct git_name){.len = 0};
 }
 
-/* A folder of refs, on one side: `i` is a step, or -1. */
+/* Step `i` (-1: none) has a folder on one side. */
 static bool refs_is_folder(const struct refs_of *r, ssize_t i)
 {
 	return i >= 0 && (r->l->j.steps[i].before.type == OBJECT_DIR ||
 			  r->l->j.steps[i].after.type == OBJECT_DIR);
 }
 
-/* Step i is about the file of a ref. */
+/* Notes a ref whose file step i is about. */
 static void refs_note_file(struct refs_of *r, size_t i, const char *ref)
 {
 	const struct journal_step *s = &r->l->j.steps[i];
@@ -139,7 +141,9 @@ static void refs_note_file(struct refs_of *r, size_t i, const char *ref)
 	refs_put(r, s->path, &before, &after);
 }
 
-/* A ref that packed-refs has on one side, or on both: another value, unless it has a file. */
+/*
+ * Notes a ref that packed-refs has on one or both sides, if its value changes and it has no file.
+ */
 static void refs_note_packed(struct refs_of *r, const char *ref)
 {
 	const struct git_name before = refs_find(&r->before, ref);
@@ -167,7 +171,7 @@ static void refs_note_pack(struct refs_of *r)
 			refs_note_packed(r, r->after.packed[i].name);
 }
 
-/* Where this fails undo compares bytes. */
+/* If this fails, undo compares bytes. */
 void land_keep_refs(const struct landing *l)
 {
 	struct refs_of r = {
@@ -199,7 +203,7 @@ void land_keep_refs(const struct landing *l)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* One word and the blank behind it. */
+/* Takes one word and the blank after it. */
 static bool refs_take(struct span *text, struct git_name *ret)
 {
 	const uint8_t *blank = memchr(text->ptr, ' ', text->len);

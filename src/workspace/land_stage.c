@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The new file takes over whose it was, and its attributes if it has none of its own. */
+/* The new file gets the owner of the old one, and its attributes if it has none of its own. */
 static int inherit(struct landing *l, size_t i, int in, int out)
 {
 	const struct journal_step *s = &l->j.steps[i];
@@ -33,13 +33,15 @@ static int inherit(struct landing *l, size_t i, int in, int out)
 	return r < 0 ? r : 0;
 }
 
-/* No such thing here, too many names, or somebody else's file: then it is copied. */
+/* The filesystem has no hard links, or the file has too many names or belongs to somebody else:
+ * then we copy it. */
 static bool is_no_link(int r)
 {
 	return r == -EPERM || r == -EMLINK || r == -EOPNOTSUPP || r == -EXDEV;
 }
 
-/* A further name of a file that is in the tree: 1; 0: it is not, or cannot have one. */
+/* Makes another name of a file in the tree: 1; 0: that is not the right file, or cannot have one;
+ * or -errno. */
 static int stage_twin(struct landing *l, size_t i, const char *name)
 {
 	struct journal_object *o = &l->j.steps[i].after;
@@ -57,7 +59,7 @@ static int stage_twin(struct landing *l, size_t i, const char *name)
 	return 1;
 }
 
-/* A further name of what an earlier step brings: 1; 0: it cannot have one. */
+/* Makes another name of what an earlier step brings: 1; 0: it cannot have one; or -errno. */
 static int stage_again(struct landing *l, size_t i, const char *name)
 {
 	const struct land_step *given = &l->given[l->minds[i].origin];
@@ -99,7 +101,7 @@ static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 	return r < 0 ? r : sync && fsync(out) < 0 ? -errno : 0;
 }
 
-/* All that the folder had, from the one that was kept of it. */
+/* Gives the folder all that the kept one has. */
 static int stage_kept_dir(struct landing *l, size_t number, int to)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
@@ -110,7 +112,7 @@ static int stage_kept_dir(struct landing *l, size_t number, int to)
 	_cleanup_fd_ int from =
 		open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0);
 
-	/* One that could not be read brings nothing. */
+	/* A folder that could not be read brings nothing. */
 	if (from < 0)
 		return 0;
 	int r = land_read_has(from, &bytes);
@@ -134,13 +136,13 @@ static int stage_dir(struct landing *l, size_t i, const char *name)
 		return stage_kept_dir(l, given->kept - 1, to);
 	_cleanup_fd_ int from =
 		l->how->open_folder ? l->how->open_folder(l->how->context, l->minds[i].origin) : -1;
-	/* One that could not be read, or only changed its mode, brings nothing. */
+	/* A folder that could not be read, or only changed its mode, brings nothing. */
 	int r = from < 0 ? 0 : land_copy_attributes(from, to);
 
 	return r < 0 ? r : 0;
 }
 
-/* What a folder has that stays, and shall have something else, is kept before. */
+/* Keeps what a folder has that stays and shall have something else. */
 static int stage_has(struct landing *l, size_t i)
 {
 	const struct journal_step *s = &l->j.steps[i];
@@ -151,7 +153,7 @@ static int stage_has(struct landing *l, size_t i)
 	_cleanup_fd_ int from = dir < 0 ? dir : open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
 	int r = from < 0 ? from : land_read_has(from, &bytes);
 
-	/* One that cannot be read keeps what it has. */
+	/* A folder that cannot be read keeps what it has. */
 	if (r == -EACCES)
 		return 0;
 	land_has_name(i, name);
@@ -166,8 +168,8 @@ static int stage_has(struct landing *l, size_t i)
 	return 0;
 }
 
-/* 1: it is as it came out, or has no copy; 0: somebody changed it by another name of it; -errno: that
- * cannot be told. */
+/* 1: it is as it came out, or has no copy; 0: somebody changed it by another name; -errno: we
+ * cannot know. */
 static int kept_is_itself(int dir, const char *kept, const struct land_step *given)
 {
 	char copy[LAND_NAME_SIZE];
@@ -186,14 +188,14 @@ static int kept_is_itself(int dir, const char *kept, const struct land_step *giv
 		return r < 0 ? r : 0;
 	_cleanup_fd_ int fd = land_open(dir, kept);
 
-	/* One whose mode was taken away by the other name is not as it was, and was looked at above. */
+	/* If the other name took its mode away, it is not as it was; that was seen above. */
 	r = fd < 0 ? fd : land_copy(fd, -1, digest, &size);
 	if (r < 0)
 		return r == -EACCES ? 0 : r;
 	return memcmp(digest, given->after.digest, sizeof(digest)) == 0;
 }
 
-/* What was kept itself, by another name; else a copy of it. */
+/* Stages the kept object itself, by another name; else a copy of it. */
 static int stage_kept(struct landing *l, size_t i, const char *name)
 {
 	struct journal_object *o = &l->j.steps[i].after;
@@ -272,7 +274,7 @@ static int stage_step(struct landing *l, size_t i, bool sync)
 	if (r == 0 && !linked && !l->how->undo && l->rests[s->dir].mode & S_ISGID &&
 	    s->before.type == OBJECT_ABSENT)
 		(void)!fchownat(l->stage, name, (uid_t)-1, l->rests[s->dir].gid,
-				AT_SYMLINK_NOFOLLOW); /* who is not of that group may not */
+				AT_SYMLINK_NOFOLLOW); /* fails if we are not in that group */
 	if (r == 0)
 		r = land_look(l->stage, name, &made);
 	if (r < 0)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Still what was hashed, as far as its times tell. */
+/* 0: still what was hashed, as far as its times show; else -errno. */
 static int is_as_seen(const struct land_mind *m, int dir, const char *name)
 {
 	struct land_seen now;
@@ -18,7 +18,7 @@ static int is_as_seen(const struct land_mind *m, int dir, const char *name)
 		return r;
 	if (m->seen.o.type == OBJECT_ABSENT)
 		return now.o.type == OBJECT_ABSENT ? 0 : -EEXIST;
-	if (m->seen.o.type == OBJECT_DIR) /* its times and mode changed with what was in it */
+	if (m->seen.o.type == OBJECT_DIR) /* its times and mode changed with its content */
 		return now.o.type == OBJECT_DIR && now.o.ino == m->seen.o.ino ? 0 : -ESTALE;
 	return land_is(&m->seen.o, &now) && now.o.mode == m->seen.o.mode &&
 			       (m->again || now.ctime == m->seen.ctime)
@@ -26,7 +26,7 @@ static int is_as_seen(const struct land_mind *m, int dir, const char *name)
 		       : -ESTALE;
 }
 
-/* What came out is what was expected; a folder is empty. */
+/* Checks that what came out is what was expected, and that a folder is empty. */
 static int check_out(const struct landing *l, size_t i)
 {
 	const struct journal_object *o = &l->j.steps[i].before;
@@ -58,7 +58,7 @@ static int check_out(const struct landing *l, size_t i)
 	return r < 0 ? r : memcmp(digest, o->digest, sizeof(digest)) == 0 ? 0 : -ESTALE;
 }
 
-/* Two names change places; where the filesystem cannot, one after the other. */
+/* Exchanges two names; if the filesystem cannot, one after the other. */
 static int exchange(const struct landing *l, size_t i, int dir, const char *name)
 {
 	char staged[LAND_NAME_SIZE], old[LAND_NAME_SIZE];
@@ -132,14 +132,14 @@ static int open_up_all(struct landing *l, struct error *e)
 	return 0;
 }
 
-/* Everything stands where it should, by the very paths. */
+/* Checks that everything is where it should be, by its path. */
 static int look_once_more(struct landing *l, struct land_result *ret, struct error *e)
 {
 	for (size_t i = 0; i < l->j.count; i++) {
 		const struct journal_step *s = &l->j.steps[i];
 		struct land_seen now;
 
-		/* A folder that went is not looked for. */
+		/* We do not look for a folder that was removed. */
 		if (s->after.type == OBJECT_ABSENT && !l->rests[s->dir].made &&
 		    l->rests[s->dir].gone)
 			continue;
@@ -160,8 +160,7 @@ static int look_once_more(struct landing *l, struct land_result *ret, struct err
 	return 0;
 }
 
-/* Times and modes of the folders, the deepest first; that of the staging folder's comes at the very
- * end. */
+/* Sets times and modes of the folders, the deepest first; that of the staging folder comes last. */
 static int settle_dirs(struct landing *l, struct error *e)
 {
 	for (size_t n = l->j.dir_count; n > 1; n--) {
@@ -196,7 +195,7 @@ static int sync_dirs(struct landing *l, struct error *e)
 		int fd = l->rests[i].gone ? l->stage : land_dir(l, i);
 
 		r = fd < 0 ? fd : land_sync(fd);
-		/* Nobody may read it: then all is synced. */
+		/* We may not read it: then sync all. */
 		if (r == -EACCES)
 			return land_sync_all(l->top);
 	}

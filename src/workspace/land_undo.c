@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What landings left for undo: kept-N/ with the list (the journal itself, LAND_LOG_KEPT) and, for
- * each step that took something out of the tree, that thing under the step's number.
+ * each step that took something out of the tree, that object under the step's number.
  */
 #include "attributes.h"
 #include "fd.h"
@@ -55,7 +55,8 @@ static int compare_inodes(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* What was one file with several names comes back as one. */
+/* Gives the same number to steps that were one file with several names, so that they become one
+ * again. */
 static int undo_files(struct land_undo *u)
 {
 	_cleanup_free_ size_t *order = calloc(u->j.count + 1, sizeof(*order));
@@ -76,7 +77,7 @@ static int undo_files(struct land_undo *u)
 	return 0;
 }
 
-/* What a folder had that stayed; NULL: what it has, or it cannot be read. */
+/* What a folder had that stayed; NULL: it keeps what it has, or the file cannot be read. */
 static const struct land_has *undo_has(struct land_undo *u, size_t i)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
@@ -95,7 +96,7 @@ static const struct land_has *undo_has(struct land_undo *u, size_t i)
 	return land_parse_has((struct span){own, bytes.len}, has) < 0 ? NULL : has;
 }
 
-/* The list of kept-N, turned round. */
+/* Makes the steps of an undo: the list of kept-N, with before and after exchanged. */
 static int undo_steps(struct land_undo *u)
 {
 	u->steps = calloc(u->j.count + 1, sizeof(*u->steps));
@@ -158,7 +159,8 @@ static int undo_read(int journal, uint64_t number, struct land_undo **ret)
 	return r;
 }
 
-/* One that cannot be read is passed over: those before it are no worse for that. */
+/* Finds the next one of this kind.  It passes over those that cannot be read: the ones before them
+ * are still good. */
 static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **ret, size_t *unread,
 		     struct error *e)
 {
@@ -176,7 +178,7 @@ static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **
 		if (r == -ENOMEM)
 			return error_sys(e, r, "cannot read what was kept of a landing");
 		if (r < 0 || !u) {
-			*unread += r != -ENOENT; /* that was given up */
+			*unread += r != -ENOENT; /* -ENOENT: it was given up */
 			continue;
 		}
 		if ((u->j.what == JOURNAL_UNDO) == redo) {

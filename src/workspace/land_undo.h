@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a landing needs to know of what it undoes. */
+/* What a landing needs to know about the landing that it undoes. */
 #ifndef BAWN_LAND_UNDO_H
 #define BAWN_LAND_UNDO_H
 
@@ -7,12 +7,12 @@
 #include "journal.h"
 #include "land.h"
 
-/* The folder in which step i's object is called i, and the list. */
+/* The folder in which the object of step i has the name i; and the journal. */
 int land_undo_dir(const struct land_undo *u);
 const struct journal *land_undo_journal(const struct land_undo *u);
 
-/* Each ref that it could have moved: what it left, and what was before, in names of objects (none:
- * no such ref), by the path of the ref's file.  0 or -errno, also the function's. */
+/* Calls `found` for each ref that it could have moved, by the path of the ref's file: the object
+ * that it left, and the one before (none: no such ref).  0 or -errno, also that of `found`. */
 int land_undo_refs(const struct land_undo *u,
 		   int (*found)(void *context, const char *path, const struct git_name *left,
 				const struct git_name *back),

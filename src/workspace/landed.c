@@ -19,11 +19,11 @@
 struct landed {
 	const struct layers *layers;
 	struct layers_session *session;
-	int dir; /* of the session */
+	int dir; /* the session's folder */
 	struct view view;
 	struct basis basis, decided;
-	bool *is;             /* each of basis: the session's version is what landed */
-	const char **missing; /* what landed, and is gone from the session since */
+	bool *is;             /* for each of basis: the session's version is what landed */
+	const char **missing; /* paths that landed, and are gone from the session since */
 	size_t missing_count;
 };
 
@@ -41,9 +41,9 @@ static void landed_fini(struct landed *x)
 }
 
 /*
- * A folder that hides what the workspace has in it, because the session made it (overlayfs marks
- * new ones so).  When the workspace's was made after the session began nothing of it was the
- * session's to hide, but what landed and was removed since.
+ * The folder may stop hiding what the workspace has in it.  It hides that because the session made
+ * it (overlayfs marks new folders so).  If the workspace's folder was made after the session began,
+ * the session had nothing in it to hide, except what landed and was removed since.
  */
 static bool landed_may_open_up(const struct landed *x, const char *path)
 {
@@ -62,7 +62,7 @@ static bool landed_may_open_up(const struct landed *x, const char *path)
 	       CLOCK_NS(st.stx_btime) > x->session->began;
 }
 
-/* A folder of the layer, which hides nothing then; -EISDIR: it does. */
+/* Opens a folder of the layer, and makes it hide nothing; -EISDIR: it must go on hiding. */
 static int landed_open_dir(const struct landed *x, int parent, const char *name, const char *path)
 {
 	_cleanup_fd_ int dir = open_beneath(parent, name, O_RDONLY | O_DIRECTORY, 0);
@@ -73,8 +73,8 @@ static int landed_open_dir(const struct landed *x, int parent, const char *name,
 	return dir < 0 ? dir : TAKE_FD(dir);
 }
 
-/* The folder of a path in the layer; -ENOENT: the layer has none, -EISDIR: one above hides what the
- * workspace has. */
+/* Opens the folder of a path in the layer; -ENOENT: the layer has none, -EISDIR: one above hides
+ * what the workspace has. */
 static int landed_folder(const struct landed *x, const char *path, const char **ret_name)
 {
 	_cleanup_fd_ int at = open_beneath(x->view.layers[0], ".", O_RDONLY | O_DIRECTORY, 0);
@@ -98,8 +98,8 @@ static int landed_folder(const struct landed *x, const char *path, const char **
 	return at < 0 ? at : TAKE_FD(at);
 }
 
-/* A folder of the layer goes, if it says nothing any more: it is empty, hides nothing, and has the
- * mode of the workspace's; or it landed, and the user removed it. */
+/* Removes a folder of the layer, if it means nothing any more: it is empty, hides nothing, and has
+ * the mode of the workspace's; or it landed, and the user removed it.  True: it is removed. */
 static bool landed_rmdir(const struct landed *x, const char *path, bool landed)
 {
 	const char *name = NULL;
@@ -116,7 +116,7 @@ static bool landed_rmdir(const struct landed *x, const char *path, bool landed)
 	return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-/* Up from a path, as far as folders are left that say nothing. */
+/* Removes the folders above a path, as long as they mean nothing any more. */
 static void landed_prune(const struct landed *x, const char *path)
 {
 	char up[PATH_MAX];
@@ -129,7 +129,7 @@ static void landed_prune(const struct landed *x, const char *path)
 	}
 }
 
-/* 1: it is gone from the layer; 0: it stays. */
+/* 1: it is gone from the layer; 0: it stays; or -errno. */
 static int landed_take(const struct landed *x, const struct basis_entry *b)
 {
 	const char *name = NULL;
@@ -147,7 +147,7 @@ static int landed_take(const struct landed *x, const struct basis_entry *b)
 	return 1;
 }
 
-/* The deepest first.  What is taken is no part of the two lists any more. */
+/* Takes the deepest first.  It removes what is taken from the two lists. */
 static int landed_take_all(struct landed *x)
 {
 	for (size_t i = x->basis.count; i-- > 0;) {
@@ -164,7 +164,7 @@ static int landed_take_all(struct landed *x)
 	return 0;
 }
 
-/* All or nothing: out of a layer that is made of hard links, and then takes the others' place. */
+/* All or nothing: takes it out of a new layer of hard links, which then replaces the others. */
 static int landed_do(struct landed *x, int tree, struct error *e)
 {
 	const struct layers *l = x->layers;
@@ -191,7 +191,7 @@ static int landed_do(struct landed *x, int tree, struct error *e)
 	return r < 0 ? r : basis_write(x->dir, &x->basis, e);
 }
 
-/* What landed and is as it landed: how many. */
+/* Finds what landed and is still as it landed.  Returns how many. */
 static size_t landed_compare(struct landed *x)
 {
 	size_t count = 0;
@@ -213,7 +213,7 @@ int landed_leave(const struct layers *l, struct layers_session *s, int tree, str
 {
 	_cleanup_(landed_fini) struct landed x = LANDED_INIT;
 
-	/* Of one with a branch of its own the layers are its worktree, and never the user's. */
+	/* The layers of a session with a branch are its own worktree, never the user's. */
 	if (s->branch[0])
 		return 0;
 	x.layers = l;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A directory below dir, made when it is missing and may be. */
+/* Opens a directory below dir; makes it if it is missing and `create` is true. */
 int layers_dir(int dir, const char *name, bool create)
 {
 	int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);

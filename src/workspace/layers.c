@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-	LAYERS_SHOWN_MAX = 48, /* of the workspace's name in the folder's */
+	LAYERS_SHOWN_MAX = 48, /* most letters of the workspace's name in the folder's name */
 	LAYERS_SAME_HASH = 16,
 	LAYERS_LISTED_MAX = 1 << 16,
 };
@@ -38,7 +38,7 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 	char suffix[16] = "";
 	size_t len = 0;
 
-	/* Only whole paths have an entry; what a damaged file says may be anything. */
+	/* Only absolute paths have an entry; a damaged file may say anything. */
 	if (*workspace != '/')
 		return -EBADMSG;
 	for (const char *c = strrchr(workspace, '/') + 1; *c && len < LAYERS_SHOWN_MAX; c++, len++)
@@ -52,8 +52,8 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Whole or not at all, also when the power goes: a name never comes to the disk before its bytes,
- * and one name after the other. */
+/* Replaces a file, whole or not at all, also when the power goes: the bytes are on the disk before
+ * the name, and one name after the other. */
 int layers_replace(int dir, const char *name, struct span text)
 {
 	char new_name[LAYERS_NAME_MAX + 16];
@@ -71,7 +71,8 @@ int layers_read_text(int dir, const char *name, struct buf *into)
 	return fd < 0 ? fd : fd_read_all(fd, into);
 }
 
-/* 1 when the entry is workspace's (and made so when new and create), 0 when another's, -errno. */
+/* 1: the entry belongs to this workspace (if it is new and `create` is true, it is made so); 0: to
+ * another; or -errno. */
 static int layers_claim(int entry, const char *workspace, bool create)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
@@ -81,7 +82,7 @@ static int layers_claim(int entry, const char *workspace, bool create)
 		return *buf_str(&text) == '/' ? str_equal(buf_str(&text), workspace) : -EBADMSG;
 	if (r != -ENOENT || !create)
 		return r;
-	/* Whoever starts in a new workspace at the same moment finds it as we leave it. */
+	/* Another process that starts in the new workspace at the same moment finds it complete. */
 	while (flock(entry, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return -errno;
@@ -128,7 +129,7 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 		r = layers_name(workspace, number, name, sizeof(name));
 		_cleanup_fd_ int entry = r < 0 ? r : layers_dir(all, name, false);
 
-		/* It may have had another path. */
+		/* The workspace may have had another path. */
 		if (entry == -ENOENT && number == 1)
 			(void)adopt_entry(all, workspace, name, ret->was);
 		if (entry == -ENOENT)
@@ -169,7 +170,7 @@ int layers_lock(const struct layers *l, struct error *e)
 			r = -errno;
 	if (r < 0)
 		return error_sys(e, r, "cannot lock %s", l->path);
-	/* A restore that was cut off is finished before anything else is done. */
+	/* Finish a restore that was cut short before anything else. */
 	r = snapshot_finish(l, e);
 	return r < 0 ? r : TAKE_FD(fd);
 }
@@ -231,7 +232,7 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 		     : 0;
 }
 
-/* When it was made, in nanoseconds since 1970; 0: its filesystem does not know. */
+/* When the folder was made, in nanoseconds since 1970; 0: its filesystem does not know. */
 static uint64_t layers_birth(int tree)
 {
 	struct statx st = {.stx_mask = 0};
@@ -262,9 +263,10 @@ bool layers_session_is_of(const struct layers_session *s, int tree)
 	       (st.st_dev == s->dev || layers_birth(tree) == s->dev);
 }
 
-#define LAYERS_GONE "gone-" /* then an id: in layers/, and of no use to anybody */
+#define LAYERS_GONE "gone-" /* then an id: in layers/, and nobody needs it */
 
-/* A session's folder goes in one step, and then all that is in it, by us or by layers_sweep. */
+/* Moves a session's folder away in one step; we or layers_sweep then remove what is in it.  Returns
+ * the descriptor of layers/, or -errno. */
 static int layers_session_set_aside(const struct layers *l, int sessions, const char *name,
 				    char ret_gone[sizeof(LAYERS_GONE) + LAYER_ID_LEN])
 {
@@ -310,14 +312,14 @@ int layers_session_hold(const struct layers *l, const char *name)
 
 bool layers_session_runs(const struct layers *l, const char *name)
 {
-	/* Those who ask do not take one another for it. */
+	/* Processes that only ask do not disturb one another. */
 	_cleanup_fd_ int fd = layers_session_lock(l, name, LOCK_SH);
 
-	/* Of what cannot be asked nobody may say that it has ended. */
+	/* If we cannot ask, we must not say that it has ended. */
 	return fd < 0 && fd != -ENOENT;
 }
 
-/* A call that was let go is done within it. */
+/* A call that was allowed is done within this time. */
 enum { LAYERS_MOMENT_NS = 1000000000 };
 
 static int layers_stat_first(const struct layers *l, const char *name, const char *file,
@@ -329,7 +331,7 @@ static int layers_stat_first(const struct layers *l, const char *name, const cha
 	return first < 0 ? first : fstat(first, ret) < 0 ? -errno : 0;
 }
 
-/* What cannot be read may be some. */
+/* If it cannot be read, the answer is yes. */
 bool layers_session_has_first(const struct layers *l, const struct layers_session *s)
 {
 	struct stat st;
@@ -338,7 +340,7 @@ bool layers_session_has_first(const struct layers *l, const struct layers_sessio
 	return r < 0 ? r != -ENOENT : !S_ISREG(st.st_mode) || st.st_size > 0;
 }
 
-/* Or something was changed that was not seen. */
+/* Something changed that nobody saw. */
 static bool layers_has_unseen(const struct layers *l, const char *name)
 {
 	struct stat st;
@@ -388,7 +390,7 @@ static void layers_names_fini(struct layers_names *n)
 	free(n->items);
 }
 
-/* What is in a folder of ours and could be ours, sorted. */
+/* The names in a folder of ours that could be ours, sorted.  It closes the descriptor. */
 static int layers_list_in(int fd, struct layers_names *ret)
 {
 	int r = 0;
@@ -431,7 +433,7 @@ int layers_each_session(const struct layers *l,
 		r = layers_session_read(l, names.items[i], &s, e);
 		if (r == 0)
 			r = found(context, &s);
-		else if (r == -ENOENT) /* it is being made, or removed */
+		else if (r == -ENOENT) /* it is being made or removed */
 			r = 0;
 		else if (r == -EBADMSG) {
 			damaged = r;
@@ -443,7 +445,7 @@ int layers_each_session(const struct layers *l,
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* A file that is a stack; a missing one is an empty stack. */
+/* Reads a file with a stack; a missing one is an empty stack. */
 static int layers_stack_read(int dir, const char *name, struct stack *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
@@ -586,7 +588,7 @@ int layers_each_snapshot(const struct layers *l,
 
 /* --- what nothing names --------------------------------------------------------------- */
 
-/* The layers that there are, and which of them something names. */
+/* All layers, and which of them something names. */
 struct layers_named {
 	const struct layers_names *all;
 	bool *named;
@@ -621,7 +623,7 @@ static int layers_snapshot_names(void *context, const struct layers_snapshot *s)
 	return 0;
 }
 
-/* What is kept of the systems that boxes of this workspace stood on. */
+/* Marks the layers that are kept for the systems of this workspace's boxes. */
 static int layers_kept_names(const struct layers *l, const struct layers_named *n, struct error *e)
 {
 	_cleanup_(layers_names_fini) struct layers_names kept = {NULL, 0};
@@ -658,10 +660,10 @@ int layers_each_workspace(int state, const char *state_path,
 
 		int read = entry < 0 ? -ENOENT : layers_read_text(entry, "path", &path);
 
-		/* It is being made, or removed. */
+		/* It is being made or removed. */
 		if (read == -ENOENT)
 			continue;
-		/* What cannot be read of one hides nothing of the others, and is said in the end. */
+		/* If one cannot be read, the others still count, and the error comes at the end. */
 		if (read < 0 || *buf_str(&path) != '/') {
 			damaged = read < 0 ? read : -EBADMSG;
 			(void)snprintf(which, sizeof(which), "%s", d->d_name);
@@ -707,7 +709,7 @@ int layers_find_session(int state, const char *state_path, const char *name, str
 		return 0;
 	int r = layers_each_workspace(state, state_path, layers_on_workspace, &sought, e);
 
-	/* Found is found, whatever is damaged elsewhere. */
+	/* If it was found, damage elsewhere does not matter. */
 	return ret->dir >= 0 ? 1 : r < 0 ? r : 0;
 }
 
@@ -725,10 +727,10 @@ int layers_hold(const struct layers *l, const char *id)
 	return TAKE_FD(fd);
 }
 
-/* From here on it is no layer any more; removing it may take long. */
+/* Sets a layer aside: from here on it is no layer any more.  To remove it may take long. */
 static int layers_set_aside(const struct layers *l, int all, const char *id)
 {
-	/* Somebody is filling it. */
+	/* -EBUSY: somebody is filling it. */
 	_cleanup_fd_ int hold = layers_hold(l, id);
 	char name[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
 
@@ -740,7 +742,7 @@ static int layers_set_aside(const struct layers *l, int all, const char *id)
 	return afar_forget(l, id);
 }
 
-/* Folders of sessions that were cut off while they were made. */
+/* Sets aside folders of sessions that were cut short while they were made. */
 static int layers_retire_sessions(const struct layers *l)
 {
 	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
@@ -808,7 +810,7 @@ static int layers_sweep_in(int dir)
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		if (str_after(names.items[i], LAYERS_GONE))
 			r = tree_remove(all, names.items[i]);
-	/* Somebody else may be at it as well. */
+	/* Another process may remove them as well. */
 	return r == -ENOENT ? 0 : r;
 }
 

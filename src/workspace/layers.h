@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the changes of boxes are kept: one folder for each workspace, in bawn's state directory,
- * never seen from inside.
+ * Where the changes of boxes are kept: one folder for each workspace, in bawn's state directory.
+ * No box sees it.
  *
  *	STATE/workspaces/NAME-HASH/
  *	    path		the workspace it belongs to
@@ -24,11 +24,11 @@
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
  *
  * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
- * box; all others, and every layer that a snapshot names, are sealed: nobody writes them again.
- * A layer that no stack and no snapshot names is removed by layers_collect.
+ * box.  All others, and every layer that a snapshot names, are sealed: nobody writes them again.
+ * layers_collect removes a layer that no stack and no snapshot names.
  *
- * Everything is made 0700.  What lies beneath up/ is the agent's doing: it is opened through
- * open_beneath alone, and nothing in it is believed.
+ * Everything is made 0700.  The agent wrote what is beneath up/: we open it through open_beneath
+ * only, and believe nothing in it.
  */
 #ifndef BAWN_LAYERS_H
 #define BAWN_LAYERS_H
@@ -40,7 +40,7 @@
 
 enum {
 	LAYER_ID_LEN = 16, /* hexadecimal digits, random */
-	STACK_MAX = 64,    /* layers; LAYERS_SQUASH is where lookups begin to slow down */
+	STACK_MAX = 64,    /* most layers; from LAYERS_SQUASH on lookups become slower */
 	LAYERS_SQUASH = 16,
 	LAYERS_NAME_MAX = 63, /* of a session or snapshot: [a-z0-9][a-z0-9._-]* */
 	LAYERS_BRANCH_MAX = 200,
@@ -54,8 +54,8 @@ struct stack {
 
 enum layers_stand {
 	LAYERS_HERE,    /* in layers/ */
-	LAYERS_AFAR,    /* in memory, and kept in layers/ (afar.h): no layer can stand here */
-	LAYERS_NOWHERE, /* none can stand here, and there is no other place */
+	LAYERS_AFAR,    /* in memory, and kept in layers/: afar.h */
+	LAYERS_NOWHERE, /* overlayfs cannot use this filesystem, and there is no other place */
 };
 
 /* One workspace's folder, opened. */
@@ -63,15 +63,15 @@ struct layers {
 	int dir;
 	unsigned int stand;       /* enum layers_stand */
 	char path[PATH_MAX];      /* of the folder */
-	char all_path[PATH_MAX];  /* where the layers stand */
-	char workspace[PATH_MAX]; /* that it belongs to */
-	char was[PATH_MAX];       /* its path until now, where it was renamed (adopt.h); or "" */
+	char all_path[PATH_MAX];  /* where the layers are */
+	char workspace[PATH_MAX]; /* the workspace that it belongs to */
+	char was[PATH_MAX]; /* the path before a rename that was found just now (adopt.h); or "" */
 };
 
 #define LAYERS_INIT ((struct layers){.dir = -1})
 
 enum layers_mode {
-	LAYERS_REVIEW, /* writes are kept in the stack `project` */
+	LAYERS_REVIEW, /* writes go to the stack `project` */
 	LAYERS_DIRECT, /* writes land at once; `project` is empty */
 	LAYERS_MODE_COUNT,
 };
@@ -85,14 +85,14 @@ struct layers_session {
 	int64_t began;                  /* nanoseconds since 1970: before its first box */
 	int64_t ended;                  /* after its last box; 0: it runs, or was killed */
 	struct stack project;           /* lowest first; the last is the box's upper directory */
-	struct stack home;              /* of its last box, likewise */
+	struct stack home;              /* the stack of its last box's home */
 	char from[LAYERS_NAME_MAX + 1]; /* the snapshot that it was forked from, or "" */
-	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that it stands on, or "" */
-	struct stack root; /* layers upon that system; of a box the last two: mount points, and
-			    * what is written */
-	bool keep;         /* what is written to it is kept, for the workspace */
-	char branch[LAYERS_BRANCH_MAX + 1]; /* of --worktree, or "" */
-	char start[LAYERS_START_MAX + 1];   /* of one with a branch: branch_held.h */
+	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that is its base, or "" */
+	/* Layers upon that system; the last two of a box: mount points, and what it writes. */
+	struct stack root;
+	bool keep; /* what the box writes to the system is kept, for the workspace */
+	char branch[LAYERS_BRANCH_MAX + 1]; /* the branch of --worktree, or "" */
+	char start[LAYERS_START_MAX + 1];   /* of a session with a branch: branch_held.h */
 };
 
 struct layers_snapshot {
@@ -102,74 +102,77 @@ struct layers_snapshot {
 	bool live; /* copied while the session ran */
 	struct stack project, home, root;
 	char stands_on[LAYERS_NAME_MAX + 1];
-	int64_t first; /* bytes of first/index that the session had then; 0: not known */
+	int64_t first; /* how many bytes first/index had then; 0: not known */
 	char branch[LAYERS_BRANCH_MAX + 1], start[LAYERS_START_MAX + 1]; /* the session's */
 };
 
 /*
- * The folder of a workspace (absolute, normal path) in the state directory, which is held as
- * `state` and known as state_path.  -ENOENT, without a sentence, when there is none and it may not
- * be made.
+ * Opens the folder of a workspace (an absolute, normal path) in the state directory, which is open
+ * as `state` and has the path state_path.  -ENOENT, without a sentence: there is none and `create`
+ * is false.
  */
 int layers_open(int state, const char *state_path, const char *workspace, bool create,
 		struct layers *ret, struct error *e);
-/* Where it is, or would be (in most cases: two workspaces can meet in one hash); dir is -1. */
+/* Where it is, or would be (mostly: two workspaces can have the same hash); dir is -1. */
 int layers_place(const char *state_path, const char *workspace, struct layers *ret);
 
 void layers_close(struct layers *l);
 #define _cleanup_layers_ _cleanup_(layers_close)
 
-/* Holds everything that is named here still, until the descriptor is closed.  A restore that was
- * cut off (snapshot.h) is finished first. */
+/* Locks everything that is named here, until the descriptor is closed.  It first finishes a restore
+ * that was cut short (snapshot.h). */
 int layers_lock(const struct layers *l, struct error *e) BAWN_MUST_USE;
 
-/* The folder journal: it outlives the sessions whose changes landed. */
+/* Opens the folder journal.  It lives longer than the sessions whose changes landed. */
 int layers_journal(const struct layers *l, bool create);
 
 bool layers_is_name(const char *name);
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-/* -ENOENT, without a sentence, when there is none. */
+/* -ENOENT, without a sentence: there is none. */
 int layers_session_read(const struct layers *l, const char *name, struct layers_session *ret,
 			struct error *e);
 int layers_session_write(const struct layers *l, const struct layers_session *s, struct error *e);
 
-/* Its folder sessions/NAME, to open files in; made when create. */
+/* Opens its folder sessions/NAME; makes it if `create`. */
 int layers_session_dir(const struct layers *l, const char *name, bool create);
 
 /*
- * Writes down which folder it works on; whether this is that one.  It is known by its inode and by
- * when it was made.  The number of its device serves only where that is not known: on btrfs, and
- * wherever disks are found in another order, it is another one after the next start of the machine.
+ * layers_session_mark writes down which folder the session works on; layers_session_is_of says
+ * whether this is that one.  A folder is known by its inode and by when it was made.  The number of
+ * its device counts only if that time is not known: on btrfs, and wherever disks are found in
+ * another order, the number changes with a restart of the machine.
  */
 int layers_session_mark(struct layers_session *s, int tree) BAWN_MUST_USE;
 bool layers_session_is_of(const struct layers_session *s, int tree);
 
-/* All of a session goes but the layers (layers_collect). */
+/* Removes all of a session but its layers (layers_collect removes those). */
 int layers_session_remove(const struct layers *l, const char *name, struct error *e);
 
-/* The lock that says that it runs: the descriptor, or -EBUSY when somebody holds it. */
+/* Takes the lock that says that it runs: returns the descriptor, or -EBUSY if somebody has it. */
 int layers_session_hold(const struct layers *l, const char *name);
 bool layers_session_runs(const struct layers *l, const char *name);
 
 /*
- * When its last box was gone.  Nobody saw the end of one that was killed: it ended when it was last
- * about to change something, which the time of first/index says (src/recorder/first_keep.h), or a
- * moment later.  0: that is not known.
+ * When its last box ended.  Nobody saw the end of a session that was killed: it ended when it last
+ * began to change something, which is the time of first/index (src/recorder/first_keep.h), or a
+ * moment later.  0: not known.
  */
 int64_t layers_session_end(const struct layers *l, const struct layers_session *s);
 
-/* By `ended`; those that ended at once are told apart by their names. */
+/* Compares `ended`; sessions that ended at the same time are compared by name. */
 bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b);
 
-/* Whether the session has something of the workspace to show or to undo. */
+/* The session has changes of the workspace to show or to undo. */
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s);
 
-/* Of a direct one: whether something was kept, or (false) only changes are known that nobody saw. */
+/*
+ * For a direct session: first versions were kept.  False: we know only of changes that nobody saw.
+ */
 bool layers_session_has_first(const struct layers *l, const struct layers_session *s);
 
-/* For each, in the order of their names; a negative answer of `found` ends it.  -EBADMSG, with a
+/* Calls `found` for each, in the order of their names; a negative answer ends it.  -EBADMSG, with a
  * sentence, after all others: one is damaged. */
 int layers_each_session(const struct layers *l,
 			int (*found)(void *context, const struct layers_session *s), void *context,
@@ -177,53 +180,54 @@ int layers_each_session(const struct layers *l,
 
 /* --- layers --------------------------------------------------------------------------- */
 
-/* The folder of all of them; made when create. */
+/* Opens the folder of all layers; makes it if `create`. */
 int layers_all(const struct layers *l, bool create);
 
-/* A new, empty one. */
+/* Makes a new, empty layer. */
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e);
 
-/* Its up/ is what a folder of the box has as mode and times: those of the folder `like`. */
+/* Gives its up/ the mode and times of the folder `like`, because the box sees them as those of a
+ * folder. */
 int layers_dress(const struct layers *l, const char *id, int like);
 
-/* up/ of a layer: O_PATH | O_DIRECTORY. */
+/* Opens up/ of a layer: O_PATH | O_DIRECTORY. */
 int layers_open_up(const struct layers *l, const char *id);
-/* points/ of a layer, likewise; made when it is not there. */
+/* Opens points/ of a layer in the same way; makes it if it is missing. */
 int layers_open_points(const struct layers *l, const char *id);
 
 /* Nothing is in it. */
 bool layers_is_empty(const struct layers *l, const char *id);
 
-/* home.stack; a missing one is an empty stack. */
+/* home.stack.  A missing file is an empty stack. */
 int layers_home_read(const struct layers *l, struct stack *ret, struct error *e);
 int layers_home_write(const struct layers *l, const struct stack *s, struct error *e);
 
-/* kept/NAME: what is kept of a system (systems.h) here; a missing one is an empty stack, and an
- * empty one is none. */
+/* kept/NAME: which layers upon a system (systems.h) are kept here.  A missing file is an empty
+ * stack; an empty stack is written as no file. */
 int layers_kept_read(const struct layers *l, const char *name, struct stack *ret, struct error *e);
 int layers_kept_write(const struct layers *l, const char *name, const struct stack *s,
 		      struct error *e);
 
-/* For every workspace that has a folder; a negative answer of `found` ends it. */
+/* Calls `found` for every workspace that has a folder; a negative answer ends it. */
 int layers_each_workspace(int state, const char *state_path,
 			  int (*found)(void *context, const struct layers *l), void *context,
 			  struct error *e);
 
-/* The workspace that has a session of this name, opened; 1, 0: there is none, or -errno. */
+/* Opens the workspace that has a session of this name.  1; 0: there is none; or -errno. */
 int layers_find_session(int state, const char *state_path, const char *name, struct layers *ret,
 			struct error *e);
 
 bool stack_has(const struct stack *s, const char *id);
 int stack_push(struct stack *s, const char *id); /* -E2BIG */
 
-/* The lock that says that a layer is being filled, though nothing names it yet: the descriptor, or
- * -EBUSY. */
+/* Takes the lock that says that somebody fills a layer which nothing names yet: returns the
+ * descriptor, or -EBUSY. */
 int layers_hold(const struct layers *l, const char *id);
 
-/* Removes what nothing names, and nobody holds; the caller holds the lock. */
+/* Removes layers that nothing names and nobody has locked; the caller holds the lock. */
 int layers_collect(const struct layers *l, struct error *e);
-/* Its two halves: what nothing names is set aside, under the lock; and what was set aside is
- * removed, which takes its time and needs no lock. */
+/* The two halves of layers_collect.  layers_retire sets aside what nothing names, under the lock.
+ * layers_sweep removes what was set aside, which takes time and needs no lock. */
 int layers_retire(const struct layers *l, struct error *e);
 int layers_sweep(const struct layers *l);
 

@@ -74,7 +74,7 @@ struct layers_field {
 	const char *key;
 	enum layers_type type;
 	size_t offset;
-	size_t size; /* of a word, with its NUL */
+	size_t size; /* for a word, with its NUL */
 };
 
 #define SESSION_FIELD(key, type, member)                             \
@@ -114,7 +114,7 @@ static const struct layers_field layers_snapshot_fields[] = {
 	SNAPSHOT_FIELD("home", LAYERS_STACK, home),
 	SNAPSHOT_FIELD("system", LAYERS_WORD, stands_on),
 	SNAPSHOT_FIELD("root", LAYERS_STACK, root),
-	/* Older ones have none of these. */
+	/* Older ones do not have these. */
 	SNAPSHOT_FIELD("first", LAYERS_NUMBER, first),
 	SNAPSHOT_FIELD("branch", LAYERS_WORD, branch),
 	SNAPSHOT_FIELD("start", LAYERS_WORD, start),
@@ -193,8 +193,8 @@ static int layers_parse_field(const struct layers_field *f, char *value, void *i
 	return -EBADMSG;
 }
 
-/* Every field, once, in order; nothing else.  The text may end once those that are needed are
- * there. */
+/* Reads every field, once, in order, and nothing else.  The text may end after the fields that are
+ * needed. */
 static int layers_parse(struct span text, const char *magic, const struct layers_field *fields,
 			size_t count, size_t needed, void *into)
 {
@@ -217,7 +217,7 @@ static int layers_parse(struct span text, const char *magic, const struct layers
 			return -EBADMSG;
 		*end = '\0';
 		const char *after = str_after(at, fields[i].key);
-		/* An empty stack has no space behind its key. */
+		/* An empty stack has no space after its key. */
 		if (!after || (*after != ' ' && *after != '\0'))
 			return -EBADMSG;
 		char *value = at + strlen(fields[i].key);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To read a file makes files: Python writes what it compiled, `git status` writes the index anew.
+ * Programs write files although they only read: Python writes what it compiled, `git status` writes
+ * the index anew.
  *
- * First the layers are gone through by their names alone, up to the first one that is none of these:
- * nearly every session ends there.  Then the changes are read, and each is looked at.
+ * First we go through the names in the layers, up to the first that is none of these: for nearly
+ * every session this is enough.  Then we read the changes and look at each.
  */
 #include "leftover.h"
 
@@ -36,7 +37,7 @@ static bool leftover_is_name(const char *path)
 	       (compiled_is_cached(path) && compiled_source(path, source));
 }
 
-/* Only such names are in the folder `path` of a layer, open at fd. */
+/* The folder `path` of a layer, open at fd, has only such names. */
 static bool leftover_look(int fd, const char *path, unsigned int depth,
 			  size_t *left) /* NOLINT(misc-no-recursion) */
 {
@@ -97,7 +98,7 @@ static bool leftover_is(const struct view *v, const struct change *c)
 	uint8_t was[SHA256_SIZE], is[SHA256_SIZE];
 	struct object o;
 
-	/* A folder of another name that is new has something that is not compiled, or is empty. */
+	/* A new folder with another name has something that is not compiled, or is empty. */
 	if (c->after.type == OBJECT_DIR) {
 		const char *slash = strrchr(c->path, '/');
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether all that a session left is of the kind that nobody waits for. */
+/* Whether a session left only files for which nobody waits. */
 #ifndef BAWN_LEFTOVER_H
 #define BAWN_LEFTOVER_H
 
 #include "layers.h"
 
 /*
- * Nothing but compiled Python whose source is there (compiled.h), git's index with other times and
- * nothing else, and folders that are new for these.  Looks at a few files at most: a session with
- * more has something.  What cannot be looked at is something, too.
+ * The session left nothing but compiled Python whose source is there (compiled.h), git's index with
+ * other times and nothing else, and new folders for these.  Looks at a few files at most: a session
+ * with more has something.  What cannot be read counts as something, too.
  */
 bool leftover_is_all(const struct layers *l, const struct layers_session *s);
 

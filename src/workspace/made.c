@@ -55,7 +55,7 @@ static bool made_is_one_of(const char *const *names, size_t count, const char *p
 	return false;
 }
 
-/* Names that nothing else has. */
+/* The name is one that only a virtual environment has. */
 static bool made_is_venv_only(const char *dir, size_t len)
 {
 	static const char *const own[] = {".venv", ".virtualenv", ".conda"};
@@ -120,7 +120,7 @@ bool made_is_venv(const struct view *v, const char *dir)
 	for (size_t i = 0; !has && i < BAWN_ARRAY_SIZE(programs); i++) {
 		unsigned int type = made_type(v, dir, programs[i]);
 
-		/* Behind a link is whatever it leads to. */
+		/* We cannot see what is behind a link. */
 		if (type == OBJECT_LINK && made_is_venv_often(dir, strlen(dir)))
 			return true;
 		has = type == OBJECT_DIR || type == OBJECT_LINK;

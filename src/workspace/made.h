@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders that tools make and nobody writes by hand, by their names and by what is in them.  One
- * place says which they are: for what is one thing (hold_whole.c), for programs in them
- * (hold_ignored.c) and for what is one line on a screen (folding.c).
+ * Folders that tools make and nobody writes by hand, by their names and by what is in them.  Three
+ * files ask here: hold_whole.c for what lands as one thing, hold_ignored.c for programs in them,
+ * folding.c for what is one line on a screen.
  */
 #ifndef BAWN_MADE_H
 #define BAWN_MADE_H
@@ -16,18 +16,20 @@ enum made_kind {
 	MADE_OFTEN,  /* a person may write to it as well: build, dist */
 };
 
-/* By its name alone: of the last part of a path, which has `len` bytes. */
+/* By the name alone: the last part of a path, `len` bytes long. */
 enum made_kind made_by_name(const char *name, size_t len);
 
-/* What people and tools call a virtual environment: .venv, venv, .tox/NAME. */
+/* The name is one that people and tools give to a virtual environment: .venv, venv, .tox/NAME. */
 bool made_is_venv_name(const char *dir, size_t len);
 
-/* The folder is a virtual environment, as the view has it: by pyvenv.cfg or conda-meta, and bin; by
- * a name that only such a folder has (.venv, .tox/NAME); by a name that one often has, and a Python
- * or an activate in bin. */
+/*
+ * The folder is a virtual environment in this view: it has pyvenv.cfg or conda-meta, and bin; or it
+ * has a name that only such a folder has (.venv, .tox/NAME); or it has a name that one often has,
+ * and a Python or an activate in bin.
+ */
 bool made_is_venv(const struct view *v, const char *dir);
 
-/* What such a folder has at its top: `rest` is the path in it. */
+/* A virtual environment has this at its top: `rest` is the path in the folder. */
 bool made_is_venvs(const char *rest);
 
 #endif

@@ -34,7 +34,7 @@ bool layers_session_stays(const struct layers *l, const struct layers_session *s
 	return s->from[0] ? layers_session_has_changes(l, s) : layers_session_waits(l, s);
 }
 
-/* The box's own layer of the home: the last one.  *ret_kept: something was written to it. */
+/* Settles the box's layer of the home, the last one.  *ret_kept: the box wrote to it. */
 static int settle_home(const struct layers *l, struct layers_session *s, bool forget,
 		       bool *ret_kept, struct error *e)
 {
@@ -55,7 +55,7 @@ static int settle_home(const struct layers *l, struct layers_session *s, bool fo
 		return 0;
 	}
 	*ret_kept = true;
-	/* A fork has a home of its own. */
+	/* A fork has its own home. */
 	if (s->from[0])
 		return squash_if_long(l, &s->home, 0, LAYERS_SQUASH, e);
 	r = stack_push(&home, own);
@@ -72,7 +72,7 @@ static bool settle_is_idle(const struct layers *l, const struct layers_session *
 	       (s->root.count == 0 || layers_is_empty(l, s->root.ids[s->root.count - 1]));
 }
 
-/* Of sessions whose writes have landed, so many can be undone. */
+/* How many direct sessions can be undone; their writes have landed. */
 enum { SETTLE_LANDED_MAX = 8 };
 
 struct settle_landed {
@@ -104,7 +104,8 @@ static int settle_drop_oldest(const struct layers *l, struct error *e)
 						     : r;
 }
 
-/* What was written to the system: gone, or upon what is kept of it here.  Its mount points go. */
+/* Settles what was written to the system: drops it, or puts it upon what is kept of the system
+ * here.  Drops its mount points. */
 static int settle_root(const struct layers *l, struct layers_session *s, bool forget,
 		       struct error *e)
 {
@@ -129,9 +130,11 @@ static int settle_root(const struct layers *l, struct layers_session *s, bool fo
 	return 0;
 }
 
-/* overlayfs leaves a folder in work/ that nobody may enter, with a whiteout in it where something
- * was deleted, which is in the way of whoever copies or removes the state directory.  Mount points
- * were for this box alone. */
+/*
+ * Removes scratch.  overlayfs leaves a folder in work/ that nobody may enter, with a whiteout in it
+ * if something was deleted; that disturbs whoever copies or removes the state directory.  The mount
+ * points were only for this box.
+ */
 static void settle_scratch(const struct layers *l, const struct stack *s)
 {
 	char path[sizeof("/work") + LAYER_ID_LEN];
@@ -166,7 +169,7 @@ static int settle(const struct layers *l, struct layers_session *s, int64_t ende
 	settle_scratch(l, &s->project);
 	settle_scratch(l, &s->home);
 	settle_scratch(l, &s->root);
-	/* Nothing was written anywhere by this box: nothing to go back from. */
+	/* This box wrote nothing anywhere, so there is nothing to restore. */
 	bool idle = !home && (!*ret_kept || (s->mode == LAYERS_REVIEW && settle_is_idle(l, s)));
 
 	if (*ret_kept)
@@ -221,7 +224,7 @@ int layers_recover(const struct layers *l, struct land_found *ret, struct error 
 	_cleanup_fd_ int tree = open_no_links(l->workspace, O_RDONLY | O_DIRECTORY);
 
 	if (journal < 0 || tree < 0)
-		return error_sys(e, journal < 0 ? journal : tree, "cannot look after %s",
-				 l->workspace);
+		return error_sys(e, journal < 0 ? journal : tree,
+				 "cannot look for an interrupted landing in %s", l->workspace);
 	return land_recover(tree, journal, ret, e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a session's box: what it wrote finds its place. */
+/* The end of a session's box: what the box wrote goes to its place. */
 #ifndef BAWN_SETTLE_H
 #define BAWN_SETTLE_H
 
@@ -7,28 +7,28 @@
 #include "layers.h"
 
 /*
- * Whether the session has changes that wait for a decision.  A layer that is not empty need not have
- * any: a file that was touched, one that was made and removed, a version that was put back or has
- * landed by another session, an index that `git status` wrote anew.  Where that cannot be told (the
- * folder is gone or another, something cannot be read, there is too much to compare) it has.
+ * The session has changes that wait for a decision.  A layer that is not empty need not have any: a
+ * file that was touched, one that was made and removed, a version that was put back or that landed
+ * from another session, an index that `git status` wrote anew.  If we cannot know (the folder is
+ * gone or another one, something cannot be read, there is too much to compare), the answer is yes.
  */
 bool layers_session_waits(const struct layers *l, const struct layers_session *s);
 
-/* Whether it is kept when no box of it runs: it waits, or it is a fork, which has its own home. */
+/* The session is kept when no box of it runs: it waits, or it is a fork, which has its own home. */
 bool layers_session_stays(const struct layers *l, const struct layers_session *s);
 
 /*
- * The box is gone, and the caller holds the lock.  What was written to the home joins home.stack;
- * what was written to the workspace stays with the session, and a session that has nothing to keep
- * is removed.  `forget`: so is everything else of it.
+ * The box is gone, and the caller holds the lock.  What the box wrote to the home joins
+ * home.stack.  What it wrote to the workspace stays with the session.  A session that has nothing
+ * to keep is removed.  `forget`: everything of the session is removed.
  */
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
 		  struct error *e);
 
-/* The same for sessions that were killed before they could. */
+/* The same for sessions that were killed before they could do it. */
 int layers_settle_all(const struct layers *l, struct error *e);
 
-/* A landing that was cut short is rolled back, or finished; the caller holds the lock. */
+/* Rolls back or finishes a landing that was cut short; the caller holds the lock. */
 int layers_recover(const struct layers *l, struct land_found *ret, struct error *e);
 
 #endif

@@ -43,7 +43,7 @@ static bool snapshot_is_there(const struct layers *l, const char *name)
 	return layers_snapshot_read(l, name, &s, &e) != -ENOENT;
 }
 
-/* The greatest N of PREFIX-N that there is. */
+/* The greatest N of all PREFIX-N. */
 struct snapshot_numbers {
 	const char *prefix;
 	uint64_t most;
@@ -77,7 +77,7 @@ int snapshot_next_name(const struct layers *l, const char *prefix, char ret[LAYE
 		       : 0;
 }
 
-/* --- those that are ours to remove ---------------------------------------------------- */
+/* --- snapshots that bawn removes itself ------------------------------------------------ */
 
 /* The oldest of a kind, and how many there are. */
 struct snapshot_oldest {
@@ -101,7 +101,7 @@ static int snapshot_is_older(void *context, const struct layers_snapshot *s)
 	return 0;
 }
 
-/* Room for one more.  What cannot be read or removed now is there the next time. */
+/* Makes room for one more.  What cannot be read or removed now is tried again next time. */
 static void snapshot_prune(const struct layers *l, const char *prefix, size_t max)
 {
 	for (;;) {
@@ -116,7 +116,7 @@ static void snapshot_prune(const struct layers *l, const char *prefix, size_t ma
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* Where the session's home is: the workspace's, or, of a fork, its own. */
+/* The stack of the session's home: the workspace's home, or a fork's own. */
 static int snapshot_home(const struct layers *l, const struct layers_session *s, struct stack *ret,
 			 struct error *e)
 {
@@ -126,7 +126,7 @@ static int snapshot_home(const struct layers *l, const struct layers_session *s,
 	return 0;
 }
 
-/* Without a last layer that has nothing in it. */
+/* The stack without its last layer, if that is empty. */
 static struct stack snapshot_sealed(const struct layers *l, const struct stack *s)
 {
 	struct stack sealed = *s;
@@ -139,8 +139,8 @@ static struct stack snapshot_sealed(const struct layers *l, const struct stack *
 int snapshot_push(const struct layers *l, struct stack *s, int like, struct error *e)
 {
 	char id[LAYER_ID_LEN + 1];
-	/* Merging takes its time, and is for the end of a session (settle.c); here only for room.
-	 */
+	/* Merging takes time, and belongs to the end of a session (settle.c); here we merge only to
+	 * make room. */
 	int r = squash_if_long(l, s, 0, STACK_MAX - 4, e);
 
 	if (r == 0)
@@ -153,10 +153,11 @@ int snapshot_push(const struct layers *l, struct stack *s, int like, struct erro
 		r = last < 0 && s->count > 0 ? last : layers_dress(l, id, s->count ? last : like);
 	if (r == 0)
 		r = stack_push(s, id);
-	return r < 0 ? error_sys(e, r, "cannot lay a new layer in %s", l->path) : 0;
+	return r < 0 ? error_sys(e, r, "cannot make a new layer in %s", l->path) : 0;
 }
 
-/* A stack whose last layer is empty, and written to next: that one, or a new one on top. */
+/* Makes the last layer of a stack an empty one, to write to: it is empty already, or a new one is
+ * put on top. */
 static int snapshot_refresh(const struct layers *l, struct stack *s, struct error *e)
 {
 	if (s->count == 0 || layers_is_empty(l, s->ids[s->count - 1]))
@@ -164,7 +165,7 @@ static int snapshot_refresh(const struct layers *l, struct stack *s, struct erro
 	return snapshot_push(l, s, -1, e);
 }
 
-/* How many first versions the session has, in bytes of their index. */
+/* How many bytes the session's index of first versions has. */
 static int64_t snapshot_first(const struct layers *l, const char *session)
 {
 	_cleanup_fd_ int dir = layers_session_dir(l, session, false);
@@ -204,7 +205,7 @@ int snapshot_take(const struct layers *l, struct layers_session *s, const char *
 		return r;
 	ret->project = snapshot_sealed(l, &s->project);
 	ret->root = snapshot_sealed(l, &s->root);
-	/* First the session gets something else to write to, then what it has is sealed. */
+	/* First the session gets another layer to write to, then what it has is sealed. */
 	r = snapshot_refresh(l, &s->project, e);
 	if (r == 0)
 		r = snapshot_refresh(l, &s->root, e);
@@ -231,7 +232,7 @@ int snapshot_at_start(const struct layers *l, struct layers_session *s, struct e
 	start.project = snapshot_sealed(l, &s->project);
 	start.root = snapshot_sealed(l, &s->root);
 	start.home = s->home;
-	/* A stack that grew a layer is written down before anything names what is beneath it. */
+	/* Write a stack that got a new layer before anything names the layers beneath it. */
 	if (s->project.count > 1 || s->root.count > 1)
 		r = layers_session_write(l, s, e);
 	if (r < 0)
@@ -240,7 +241,7 @@ int snapshot_at_start(const struct layers *l, struct layers_session *s, struct e
 	return layers_snapshot_write(l, &start, e);
 }
 
-/* The newest of a session's. */
+/* The newest one of a session. */
 struct snapshot_newest {
 	const char *session;
 	bool found;
@@ -270,16 +271,16 @@ void snapshot_forget_start(const struct layers *l, const char *session)
 		(void)layers_snapshot_remove(l, n.name, &e);
 }
 
-/* --- of one that runs ----------------------------------------------------------------- */
+/* --- of a session that runs --------------------------------------------------------------- */
 
-/* The layer that a box writes, and its copy. */
+/* The copy of the layer that a box writes. */
 struct snapshot_pair {
 	char id[LAYER_ID_LEN + 1];
-	int hold; /* its lock: a layer that is being made is not collected */
+	int hold; /* its lock: nobody collects a layer that is being made */
 	struct copied copied;
 };
 
-/* Shared by both processes: what the other one counts is seen here. */
+/* Both processes share it: we see here what the other one counts. */
 struct snapshot_live {
 	const struct layers *layers;
 	const struct layers_session *session;
@@ -358,7 +359,7 @@ static int snapshot_copy_all(struct snapshot_live *live, struct layers_snapshot 
 	const struct layers_session *s = live->session;
 	const struct apart apart = {
 		.work = snapshot_copy_work, .alive = snapshot_alive, .context = live};
-	/* What nobody names and nobody holds is swept away by who has the lock. */
+	/* A process that has the lock removes layers that nothing names and nobody has locked. */
 	_cleanup_fd_ int lock = layers_lock(l, e);
 	int r = lock < 0 ? lock : 0;
 
@@ -408,9 +409,9 @@ int snapshot_copy(const struct layers *l, const struct layers_session *s, const 
 	return r;
 }
 
-/* --- back again ----------------------------------------------------------------------- */
+/* --- restoring ---------------------------------------------------------------------------- */
 
-/* A session that is no longer there, as it would have to be. */
+/* Makes the struct of a session that is gone, as it would have to be. */
 static int snapshot_new_session(const struct layers *l, const char *name, int64_t began,
 				struct layers_session *ret, struct error *e)
 {
@@ -426,7 +427,8 @@ static int snapshot_new_session(const struct layers *l, const char *name, int64_
 	return 0;
 }
 
-/* Nothing of a restore has happened yet, or all but its end: either way this is what is to be. */
+/* Puts the snapshot in place.  Whether nothing of the restore was done yet, or all but its end,
+ * this makes the right result. */
 static int snapshot_put_in_place(const struct layers *l, const struct layers_snapshot *to,
 				 struct error *e)
 {
@@ -451,7 +453,7 @@ static int snapshot_put_in_place(const struct layers *l, const struct layers_sna
 		r = layers_home_write(l, &to->home, e);
 	if (r < 0)
 		return r;
-	/* Where there was none, and there is no change: there is none. */
+	/* If there was no session, and there is no change, none is made. */
 	if (!is_new || layers_session_has_changes(l, &s))
 		r = layers_session_write(l, &s, e);
 	return r < 0 ? r : layers_snapshot_remove(l, snapshot_restoring, e);
@@ -493,7 +495,7 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 		to.home = ret_before->home;
 	_cleanup_fd_ int tree = open_no_links(l->workspace, O_PATH | O_DIRECTORY);
 
-	/* Of a session that lands at once there is nothing but the home to take back. */
+	/* A direct session has only a home to restore. */
 	if (r == 0 && s.mode == LAYERS_REVIEW)
 		r = snapshot_push(l, &to.project, tree, e);
 	if (r == 0 && to.root.count > 0)
@@ -504,15 +506,15 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 		return r;
 	memcpy(to.name, snapshot_restoring, sizeof(snapshot_restoring));
 	to.made = s.began;
-	/* From here on it is done, by us or by whoever comes next. */
+	/* From here on the restore happens, by us or by the next process. */
 	r = layers_snapshot_write(l, &to, e);
 	return r < 0 ? r : snapshot_put_in_place(l, &to, e);
 }
 
-/* --- a session from one ---------------------------------------------------------------- */
+/* --- forking ------------------------------------------------------------------------------ */
 
-/* A file of one session's folder for the other's; `max`: no more of it than that, -1: all.  What
- * is not there is none. */
+/* Copies a file from one session's folder to the other's; `max`: at most so many bytes, -1: all.  A
+ * missing file is no error. */
 static int snapshot_bring_file(int from, int to, const char *name, int64_t max)
 {
 	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -527,7 +529,7 @@ static int snapshot_bring_file(int from, int to, const char *name, int64_t max)
 	return r == 0 && max >= 0 && ftruncate(out, max) < 0 ? -errno : r;
 }
 
-/* What is there can have been written when the snapshot was made, and not after it. */
+/* The file was last written before the snapshot was made. */
 static bool snapshot_is_before(int dir, const char *name, int64_t made)
 {
 	struct stat st;
@@ -551,8 +553,8 @@ static int snapshot_bring_folder(int from, int to, const char *name)
 }
 
 /*
- * What the session of the snapshot knew then of what the workspace was.  Entries that came later
- * are of paths that it had left by then, and say nothing of the snapshot's versions.  Where
+ * Brings what the session of the snapshot knew then about the workspace.  Entries that came later
+ * are about paths that it had left by then, and say nothing about the snapshot's versions.  If
  * something landed since, what landed is not what the snapshot's versions come from.
  */
 static int snapshot_bring(const struct layers *l, const struct layers_snapshot *from,
@@ -603,7 +605,7 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 	r = snapshot_push(l, &ret->project, tree, e);
 	if (r == 0 && ret->root.count > 0)
 		r = snapshot_push(l, &ret->root, -1, e);
-	/* A direct session has first versions of what it wrote here; of that a fork has nothing. */
+	/* A direct session has first versions of what it wrote here; a fork has none of that. */
 	if (r == 0 && known && origin.mode == LAYERS_REVIEW)
 		r = snapshot_bring(l, from, name, e);
 	return r < 0 ? r : layers_session_write(l, ret, e);

@@ -14,11 +14,11 @@
 
 static const char squash_opaque[] = "user.overlay.opaque";
 
-/* Folders that are seen as one, topmost first. */
+/* Folders that the box sees as one, the topmost first. */
 struct squash_dirs {
 	int fds[STACK_MAX];
 	size_t count;
-	bool opaque; /* nothing beneath them shows */
+	bool opaque; /* nothing beneath them is visible */
 };
 
 static void squash_dirs_close(struct squash_dirs *d)
@@ -35,7 +35,7 @@ static bool squash_is_opaque(int dir)
 	return fgetxattr(dir, squash_opaque, &value, 1) == 1 && value == 'y';
 }
 
-/* The folders called name in those from `first` on, as far down as they show. */
+/* Opens the folders called name in those from `first` on, as far down as they are visible. */
 static int squash_gather(const struct squash_dirs *above, size_t first, const char *name,
 			 struct squash_dirs *ret)
 {
@@ -45,7 +45,7 @@ static int squash_gather(const struct squash_dirs *above, size_t first, const ch
 
 		if (fd == -ENOENT)
 			continue;
-		/* A file, link or whiteout ends the folder. */
+		/* A file, link or whiteout hides what is beneath. */
 		if (fd == -ENOTDIR || fd == -ELOOP) {
 			ret->opaque = true;
 			break;
@@ -70,7 +70,7 @@ static int squash_subdir(const struct squash_dirs *above, size_t first, const ch
 	return made < 0 ? made : squash_merge(&dirs, made, depth + 1);
 }
 
-/* Something that is not a folder: the same file under another name. */
+/* Links a file that is not a folder; if it has too many names, copies it. */
 static int squash_other(int dir, const char *name, const struct stat *st, int to)
 {
 	bool shared = false;
@@ -89,7 +89,7 @@ static int squash_other(int dir, const char *name, const struct stat *st, int to
 	return r < 0 ? r : copy_attributes(in, out);
 }
 
-/* What the i-th of the folders has, and none above it. */
+/* Merges what the i-th folder has and none above it. */
 static int squash_one(const struct squash_dirs *from, size_t i, int to, int depth)
 {
 	int fd = open_beneath(from->fds[i], "", O_RDONLY | O_DIRECTORY, 0), r = 0;
@@ -105,7 +105,7 @@ static int squash_one(const struct squash_dirs *from, size_t i, int to, int dept
 		else if (mkdirat(to, d->d_name, 0700) == 0)
 			r = squash_subdir(from, i, d->d_name, to, depth);
 		else
-			r = errno == EEXIST ? 0 : -errno; /* one above it has the name */
+			r = errno == EEXIST ? 0 : -errno; /* a folder above has the name */
 	}
 	return r;
 }
@@ -118,14 +118,14 @@ static int squash_merge(const struct squash_dirs *from, int to, int depth)
 		r = squash_one(from, i, to, depth);
 	if (r == 0 && from->opaque && fsetxattr(to, squash_opaque, "y", 1, 0) < 0)
 		r = -errno;
-	/* Last: filling it changed its times. */
+	/* At the end, because filling it changed its times. */
 	return r < 0 ? r : copy_attributes(from->fds[0], to);
 }
 
 struct squash_work {
 	const struct layers *layers;
 	const struct stack *stack;
-	size_t count; /* of its lowest */
+	size_t count; /* how many of the lowest layers */
 	const char *id;
 };
 
@@ -164,7 +164,7 @@ static int squash_into_one(const struct layers *l, struct stack *s, size_t keep,
 
 	r = apart_run(&apart, e);
 	if (r < 0)
-		return r; /* what was made is collected */
+		return r; /* layers_collect removes what was made */
 	r = stack_push(&merged, id);
 	for (size_t i = w.count; r == 0 && i < s->count; i++)
 		r = stack_push(&merged, s->ids[i]);

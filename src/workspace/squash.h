@@ -2,28 +2,28 @@
 /*
  * Several sealed layers become one that shows the same, so that lookups stay quick.
  *
- * The new layer is made of hard links to the files of the old ones, which nobody writes again;
- * folders are made anew, each with what its topmost one is.  A name that one layer took away
- * (a whiteout) stays taken away, and a folder that hides what lies beneath it (opaque) goes on
- * hiding it: what is in the tree below all layers is not looked at, and may change.
+ * The new layer has hard links to the files of the old ones, which nobody writes again.  Folders
+ * are made anew, with the mode and times of the topmost one.  A name that one layer removed (a
+ * whiteout) stays removed, and a folder that hides what is beneath it (opaque) goes on hiding it.
+ * We do not look at the tree below all layers, and it may change.
  *
- * The old layers are left as they are; whoever no longer names them may collect them.
+ * The old layers stay as they are; layers_collect removes them when nothing names them.
  */
 #ifndef BAWN_SQUASH_H
 #define BAWN_SQUASH_H
 
 #include "layers.h"
 
-/* Merges all of the stack but its last `keep` layers into a new one, when there are at least
- * two, and puts it in their place.  The caller holds the lock, and writes the stack down. */
+/* Merges all layers of the stack but its last `keep` into a new one, if there are at least two, and
+ * puts it in their place.  The caller holds the lock, and writes the stack. */
 int squash_stack(const struct layers *l, struct stack *s, size_t keep, struct error *e);
 
-/* The whole stack becomes one new layer, also when it was one: to take things out of it.  Its files
- * are those of the old layers: nobody may write them. */
+/* Makes one new layer of the whole stack, also if it is one already: to take things out of it.  Its
+ * files are those of the old layers: nobody may write them. */
 int squash_all(const struct layers *l, struct stack *s, struct error *e);
 
-/* squash_stack when the stack has more than `most` layers; one that cannot be squashed stays as it
- * is, unless there is no room in it any more. */
+/* Calls squash_stack if the stack has more than `most` layers.  A stack that cannot be squashed
+ * stays as it is, unless it is full: then that is an error. */
 int squash_if_long(const struct layers *l, struct stack *s, size_t keep, size_t most,
 		   struct error *e);
 

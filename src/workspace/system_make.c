@@ -10,10 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * The devices and /proc that maintainer scripts expect.  mmdebstrap would mount its own, for which
- * one id is not enough; these are gone with the namespace.
- */
+/* The devices and /proc that maintainer scripts expect.  mmdebstrap would mount its own, but for
+ * that one id is not enough.  These mounts end with the namespace. */
 #define SYSTEM_MAKE_HOOK                                     \
 	"--extract-hook=mkdir -p \"$1/dev\" \"$1/proc\" && " \
 	"mount --rbind /proc \"$1/proc\" && "                \
@@ -37,7 +35,7 @@ struct system_source system_source_parse(const char *text)
 
 /* --- the kinds of sources ------------------------------------------------------------- */
 
-/* VERSION_CODENAME of this machine where that is a Debian, else "stable". */
+/* VERSION_CODENAME of this machine if it is a Debian, else "stable". */
 static void system_suite(char *into, size_t size)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(16 << 10);
@@ -66,7 +64,7 @@ static int system_make_debian(const struct system_new *n, const char *root, cons
 
 	system_suite(suite, sizeof(suite));
 	system_run_word(&run, "mmdebstrap");
-	system_run_word(&run, "--mode=root"); /* of the namespace that it is started in */
+	system_run_word(&run, "--mode=root"); /* root of the namespace in which it starts */
 	system_run_word(&run, "--variant=apt");
 	system_run_word(&run, "--format=directory");
 	system_run_word(&run, "--skip=chroot/mount");
@@ -82,10 +80,8 @@ static int system_make_debian(const struct system_new *n, const char *root, cons
 	return system_run(&run, e);
 }
 
-/*
- * Into a folder within a folder: a layer can say that what is above its root is to be removed, and
- * umoci 0.4.7 does it.
- */
+/* Unpacks into a folder within a folder: a layer can ask to remove what is above its root, and
+ * umoci 0.4.7 does that. */
 static int system_unpack(const struct system_new *n, const char *image,
 			 const struct system_how *how, struct error *e)
 {
@@ -98,7 +94,7 @@ static int system_unpack(const struct system_new *n, const char *image,
 	system_run_word(&run, "umoci");
 	if (how->quiet)
 		system_run_word(&run, "--log=error");
-	system_run_word(&run, "raw"); /* without an account of every file, of which nobody asks */
+	system_run_word(&run, "raw"); /* without its list of all files, which nobody needs */
 	system_run_word(&run, "unpack");
 	system_run_word(&run, "--rootless"); /* no id but ours */
 	system_run_word(&run, "--image");
@@ -161,7 +157,7 @@ static int system_make_path(const struct system_new *n, const char *root, const 
 	char all[PATH_MAX + 2];
 	struct stat st;
 
-	/* Absolute, so that no path is an option. */
+	/* Make the path absolute, so that it cannot be an option. */
 	if (!realpath(path, real) || stat(real, &st) < 0) {
 		int code = error_sys(e, -errno, "cannot make a system from '%s'", path);
 
@@ -180,7 +176,7 @@ static int system_make_path(const struct system_new *n, const char *root, const 
 		system_run_word(&run, "tar");
 		system_run_word(&run, "--extract");
 		system_run_word(&run, "--preserve-permissions");
-		system_run_word(&run, "--exclude=./dev/*"); /* devices are the box's own */
+		system_run_word(&run, "--exclude=./dev/*"); /* the box has its own devices */
 		system_run_word(&run, "--exclude=dev/*");
 		system_run_word(&run, "--directory");
 		system_run_word(&run, root);

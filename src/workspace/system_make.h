@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a system's root filesystem, with tools of the host and the rights of the user alone.
+ * Makes a system's root filesystem, with tools of the host and no other rights than the user's.
  *
  * A source is
  *
@@ -11,9 +11,9 @@
  *	docker://NAME		an image of a registry
  *	FOLDER, FILE		a copy of a folder; what is in a tar archive
  *
- * mmdebstrap, umoci, cp and tar run confined (system_run.h): with no id but the user's own, which
- * is why no subordinate ids are needed and why all that they make is the user's, and with nothing
- * to write but the folder of the system.  skopeo fetches with the user's network and credentials.
+ * mmdebstrap, umoci, cp and tar run confined (system_run.h).  They have no id but the user's own,
+ * so no subordinate ids are needed, and all that they make belongs to the user.  They can write
+ * only to the folder of the system.  skopeo fetches with the user's network and credentials.
  */
 #ifndef BAWN_SYSTEM_MAKE_H
 #define BAWN_SYSTEM_MAKE_H
@@ -26,15 +26,15 @@ enum system_source_kind {
 	SYSTEM_DEBIAN,
 	SYSTEM_OCI,
 	SYSTEM_DOCKER,
-	SYSTEM_PATH, /* a folder or an archive: to be looked at */
+	SYSTEM_PATH, /* a folder or an archive: we have to look */
 };
 
 struct system_source {
 	enum system_source_kind kind;
-	const char *what; /* behind "debian:"; the reference; the path */
+	const char *what; /* what follows "debian:"; the reference; the path */
 };
 
-/* Points into text. */
+/* The result points into text. */
 struct system_source system_source_parse(const char *text);
 
 struct system_how {
@@ -42,7 +42,7 @@ struct system_how {
 	const struct system_watch *watch; /* or NULL */
 };
 
-/* Fills n's root/.  What the tools say goes to standard error. */
+/* Fills n's root/.  The output of the tools goes to standard error. */
 int system_make(const struct system_new *n, const char *source, const struct system_how *how,
 		struct error *e);
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where tools of a system lie, whatever the user's own PATH says: some are not for users. */
+/* Where the tools are, whatever the user's PATH says: some are not for users. */
 #define SYSTEM_RUN_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 enum { SYSTEM_RUN_NOT_FOUND = 127, SYSTEM_RUN_NO_NAMESPACE = 126, SYSTEM_RUN_TICK_MS = 1000 };
@@ -50,7 +50,7 @@ void system_run_word(struct system_run *run, const char *word)
 
 /* --- confined ------------------------------------------------------------------------- */
 
-/* One id, and changes of owner that only seem to happen. */
+/* Enters a user and mount namespace in which we are root, with no other id. */
 static int system_run_become_root(int process)
 {
 	const struct process_ids ids = {0, geteuid(), 0, getegid()};
@@ -58,11 +58,12 @@ static int system_run_become_root(int process)
 	return unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : process_map_ids(process, &ids);
 }
 
-/* All mounts read-only, but for what is beneath the one folder. */
+/* Makes all mounts read-only, except for what is beneath the one folder. */
 static int system_run_close_mounts(const struct system_new *n)
 {
 	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* The held descriptor is of the namespace that was left: a path leads to the new one. */
+	/* The open descriptor belongs to the namespace that we left, but a path leads to the new
+	 * one. */
 	_cleanup_fd_ int here = open(n->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat held;
 	struct stat found;
@@ -77,13 +78,11 @@ static int system_run_close_mounts(const struct system_new *n)
 	return r < 0 ? r : mounts_attach(tree, here);
 }
 
-/*
- * What is read-only when a namespace is made stays so in there, also for its root.  That is why a
- * second one is made, once the mounts are as they shall be.
- */
+/* A mount that is read-only when a namespace is made stays so inside, also for its root.  So we
+ * make a second namespace, once the mounts are right. */
 static int system_run_confine(const struct system_new *n)
 {
-	/* Of the mounts as they are now: later it could not be written. */
+	/* Open it before the mounts change: later we could not write there. */
 	_cleanup_fd_ int process = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = process < 0 ? -errno : system_run_become_root(process);
 
@@ -100,7 +99,7 @@ static _Noreturn void system_run_child(const struct system_run *run, const char 
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	/* What they print is for the person who waits, not for who reads our output. */
+	/* What the tools print is for the person who waits, not for a reader of our output. */
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(SYSTEM_RUN_NO_NAMESPACE);
 	(void)umask(022);
@@ -111,7 +110,7 @@ static _Noreturn void system_run_child(const struct system_run *run, const char 
 	(void)fd_set_cloexec(run->made->lock, false);
 	(void)setenv("PATH", SYSTEM_RUN_PATH, 1);
 	if (run->as_root)
-		(void)setenv("TMPDIR", run->made->path, 1); /* the one place that can be written */
+		(void)setenv("TMPDIR", run->made->path, 1); /* all else is read-only */
 	(void)execv(program, (char *const *)(uintptr_t)run->argv);
 	_exit(SYSTEM_RUN_NOT_FOUND);
 }
@@ -130,7 +129,7 @@ static int system_run_no_tool(const char *name, struct error *e)
 	return -ENOENT;
 }
 
-/* A signal that is for us is for the tool: politely at first. */
+/* Passes our signals on to the tool: first SIGTERM, then SIGKILL. */
 static void system_run_pass_on(int signals, pid_t pid, unsigned int *asked)
 {
 	struct signalfd_siginfo info;
@@ -139,7 +138,7 @@ static void system_run_pass_on(int signals, pid_t pid, unsigned int *asked)
 		(void)kill(pid, (*asked)++ == 0 ? SIGTERM : SIGKILL);
 }
 
-/* Until it has ended; *ret_asked: how often it was told to. */
+/* Waits until the tool has ended; *ret_asked: how often it was told to end. */
 static int system_run_wait(const struct system_run *run, pid_t pid, int signals, int *ret_status,
 			   unsigned int *ret_asked)
 {
@@ -164,7 +163,7 @@ static int system_run_wait(const struct system_run *run, pid_t pid, int signals,
 	return 0;
 }
 
-/* What became of it, in words. */
+/* 0 if the tool ended well; else -errno, with a sentence. */
 static int system_run_judge(const struct system_run *run, const char *program, int status,
 			    struct error *e)
 {
@@ -194,7 +193,7 @@ int system_run(struct system_run *run, struct error *e)
 	(void)sigaddset(&ours, SIGINT);
 	(void)sigaddset(&ours, SIGTERM);
 	(void)sigaddset(&ours, SIGHUP);
-	/* They stay blocked: what was made is removed first. */
+	/* They stay blocked: the caller first removes what was made. */
 	_cleanup_fd_ int signals = process_signalfd(&ours);
 
 	if (signals < 0)

@@ -53,7 +53,7 @@ void systems_print(struct buf *into, const struct system_about *about)
 		 about->name, about->made, about->bytes, about->files, about->from);
 }
 
-/* The value of the next line, which must be of this key. */
+/* Takes the next line, which must have this key; *ret_value: its value. */
 static int systems_line(char **at, const char *key, const char **ret_value)
 {
 	char *end = strchr(*at, '\n');
@@ -131,7 +131,7 @@ static void systems_aside(const char *name, const char *what, char into[LAYERS_N
 	(void)snprintf(into, LAYERS_NAME_MAX + 8, ".%s.%s", name, what);
 }
 
-/* The name of the system that an entry is of; false: of none. */
+/* The name of the system of an entry; false: it is none. */
 static bool systems_name_of(const char *entry, char into[LAYERS_NAME_MAX + 1])
 {
 	static const char *const asides[] = {".new", ".old"};
@@ -151,7 +151,8 @@ static bool systems_name_of(const char *entry, char into[LAYERS_NAME_MAX + 1])
 	return layers_is_name(into);
 }
 
-/* Takes the lock of what is aside: a descriptor, -EBUSY: somebody has it, -ENOENT: nothing is. */
+/* Takes the lock of a folder .new or .old: returns a descriptor; -EBUSY: somebody has it; -ENOENT:
+ * there is none. */
 static int systems_take(const struct systems *s, const char *aside)
 {
 	_cleanup_fd_ int dir = open_beneath(s->dir, aside, O_RDONLY | O_DIRECTORY, 0);
@@ -167,7 +168,7 @@ static int systems_take(const struct systems *s, const char *aside)
 	return TAKE_FD(dir);
 }
 
-/* Of one without an `about`. */
+/* The state of a system without an `about`. */
 static enum system_state systems_state(const struct systems *s, const char *name)
 {
 	char aside[LAYERS_NAME_MAX + 8];
@@ -183,7 +184,7 @@ static int systems_compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* In the order of their names, each once. */
+/* Lists their names, sorted, each once. */
 static int systems_names(const struct systems *s, char (**ret)[LAYERS_NAME_MAX + 1],
 			 size_t *ret_count)
 {
@@ -240,7 +241,7 @@ int systems_each(const struct systems *s,
 
 /* --- making --------------------------------------------------------------------------- */
 
-/* A folder of its own, and the lock of it; what was left in one is gone. */
+/* Makes a folder, and takes its lock; removes what was left in it. */
 static int systems_claim(const struct systems *s, const char *aside, struct system_new *ret)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -320,10 +321,8 @@ void systems_abort(const struct systems *s, struct system_new *n)
 	fd_close(&n->dir);
 }
 
-/*
- * How it is inside, for Debian's tools, where it has them: one user, nothing to gain from waiting
- * for the disk, and nobody who would start services.
- */
+/* Tells Debian's tools, if it has them, how it is inside: one user, no need to wait for the disk,
+ * and nobody who would start services. */
 static const struct {
 	const char *folder, *name, *text;
 	mode_t mode;
@@ -392,7 +391,7 @@ static int systems_write_about(int dir, const struct system_about *about)
 	systems_print(&text, about);
 	int r = buf_error(&text);
 
-	/* What cannot be read again is not written: a name with a new line, say. */
+	/* We do not write what we could not read again, for example a name with a new line. */
 	if (r == 0)
 		r = systems_parse(buf_span(&text), &again);
 	_cleanup_fd_ int fd = r < 0 ? r : open_file(dir, "about", O_WRONLY | O_CREAT, 0600);
@@ -400,7 +399,7 @@ static int systems_write_about(int dir, const struct system_about *about)
 	return fd < 0 ? fd : fd_write_all(fd, text.ptr, text.len);
 }
 
-/* The tools' own papers, and what they came from: an image is as large as the system. */
+/* Removes the files of the tools, and the source: an image is as large as the system. */
 static int systems_tidy(int dir)
 {
 	_cleanup_dir_ DIR *entries =
@@ -445,7 +444,7 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 	return 0;
 }
 
-/* What a killed making left: 0, -ENOENT, or -EBUSY while somebody is at it. */
+/* Removes what a killed process left: 0, -ENOENT, or -EBUSY while a process works on it. */
 static int systems_remove_unfinished(const struct systems *s, const char *name)
 {
 	char aside[LAYERS_NAME_MAX + 8];

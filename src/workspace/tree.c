@@ -12,22 +12,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TREE_BLOCK = 512 }; /* bytes of one that st_blocks counts */
+enum { TREE_BLOCK = 512 }; /* bytes of a block, as st_blocks counts them */
 
 struct tree {
 	int top;
 	dev_t dev;
-	uint64_t next; /* for the names of what is moved up */
+	uint64_t next; /* number for the names of folders that are moved up */
 };
 
-/* A directory, made ours to change. */
+/* Opens a directory, after it changed the mode so that we can change it. */
 static int tree_open(int dir, const char *name)
 {
 	_cleanup_fd_ int path = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
 
 	if (path < 0)
 		return path;
-	/* A mode of 0 keeps its owner out too. */
+	/* A mode of 0 keeps its owner out, too. */
 	if (fchmodat(dir, name, 0700, 0) < 0 && errno != EPERM)
 		return -errno;
 	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
@@ -37,7 +37,7 @@ static int tree_move_up(struct tree *t, int dir, const char *name)
 {
 	char to[32];
 
-	/* Who moves a directory must be able to write it. */
+	/* To move a directory we must be able to write it. */
 	if (fchmodat(dir, name, 0700, 0) < 0)
 		return -errno;
 	for (;;) {
@@ -49,7 +49,7 @@ static int tree_move_up(struct tree *t, int dir, const char *name)
 	}
 }
 
-/* Files go, directories that are not empty come up. */
+/* Removes files; moves directories that are not empty up. */
 static int tree_empty(struct tree *t, int fd)
 {
 	int r = 0;
@@ -70,7 +70,7 @@ static int tree_empty(struct tree *t, int fd)
 	return r;
 }
 
-/* A snapshot (subvolume.h) is a tree of its own; it goes in one call where it may. */
+/* A snapshot (subvolume.h) is a separate tree; it is removed in one call if that is allowed. */
 static int tree_remove_subvolume(struct tree *t, const char *name)
 {
 	int r = subvolume_remove(t->top, name);
@@ -78,7 +78,7 @@ static int tree_remove_subvolume(struct tree *t, const char *name)
 	return r < 0 ? tree_remove(t->top, name) : 0;
 }
 
-/* One round over what is at the top; *ret_left: there was something. */
+/* Goes once over what is at the top; *ret_left: there was something. */
 static int tree_round(struct tree *t, bool *ret_left)
 {
 	int r = 0;

@@ -76,7 +76,7 @@ unsigned int object_type_of(unsigned int mode)
 	}
 }
 
-/* `plain`: no layer, nor is one upon it, so that a device 0:0 is a device. */
+/* `plain`: there are no layers, so a device 0:0 is a device. */
 static int view_entry_look(int dir, const char *name, bool plain, struct view_entry *ret)
 {
 	struct statx st;
@@ -119,23 +119,23 @@ bool view_is_opaque(int dir)
 
 /* --- one path through all layers ------------------------------------------------------ */
 
-/* What one layer says of a path. */
+/* What one layer has at a path. */
 enum view_word {
-	VIEW_SILENT, /* nothing: ask the next one beneath */
-	VIEW_GONE,   /* there is nothing, whatever is beneath */
+	VIEW_SILENT, /* nothing: ask the layer beneath */
+	VIEW_GONE,   /* the path is gone, whatever is beneath */
 	VIEW_HERE,
 };
 
 struct view_walk {
-	bool opaque;             /* on the way: what is beneath does not count */
-	int parent;              /* held directory of the last part */
+	bool opaque;             /* a folder on the way is opaque: what is beneath does not count */
+	int parent;              /* the folder of the last part, open */
 	const char *name;        /* the last part, "" for the top itself */
-	struct view_entry found; /* of VIEW_HERE */
-	bool plain;              /* the base, and no layers upon it */
+	struct view_entry found; /* if VIEW_HERE */
+	bool plain;              /* it is the base, and no layers are upon it */
 };
 
-/* 1 when the part is a directory, which `parent` is then; 0 when the layer has no such thing,
- * -ENOTDIR when it has something else, or -errno. */
+/* 1: the part is a directory, and `parent` is now that directory; 0: the layer does not have it;
+ * -ENOTDIR: it is something else; or -errno. */
 static int view_step(struct view_walk *w, const char *part, bool base)
 {
 	struct view_entry entry;
@@ -147,7 +147,7 @@ static int view_step(struct view_walk *w, const char *part, bool base)
 		return 0;
 	if (entry.object.type != OBJECT_DIR)
 		return -ENOTDIR;
-	/* Of a layer for reading: an attribute is asked for. */
+	/* Open a layer's for reading, because we read an attribute. */
 	int next = open_beneath(w->parent, part, (base ? O_PATH : O_RDONLY) | O_DIRECTORY, 0);
 
 	if (next < 0)
@@ -158,7 +158,8 @@ static int view_step(struct view_walk *w, const char *part, bool base)
 	return 1;
 }
 
-/* w->parent is the layer's top, ours. */
+/* Asks one layer.  w->parent is the layer's top, and is ours to close.  An enum view_word, or
+ * -errno. */
 static int view_ask(struct view_walk *w, char *path, bool base)
 {
 	char *part = path;
@@ -185,8 +186,8 @@ static int view_ask(struct view_walk *w, char *path, bool base)
 	return w->found.whiteout || w->opaque ? VIEW_GONE : VIEW_SILENT;
 }
 
-/* The topmost layer from `from` on that has the path; *w is the caller's to close (parent).
- * `path` is a copy, which is written to in passing.  VIEW_HERE, VIEW_GONE or -errno. */
+/* Finds the topmost layer from `from` down that has the path.  The caller closes w->parent.  `path`
+ * is a copy, which it changes for a moment.  VIEW_HERE, VIEW_GONE or -errno. */
 static int view_find(const struct view *v, int from, char *path, struct view_walk *w,
 		     int *ret_layer)
 {
@@ -230,8 +231,8 @@ static int view_copy_path(const char *path, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* The view that knows of the path, whole: 0, or -ENOENT when nothing is there; *ret_fd: >= 0 when it
- * is that file. */
+/* The view, without a part, that has the path: 0; -ENOENT: nothing is there.  *ret_fd: if it is >=
+ * 0, the path is that file. */
 static int view_whole(const struct view *v, const char *path, struct view *ret, int *ret_fd)
 {
 	enum view_side side =
@@ -316,7 +317,9 @@ int view_openat(const struct view *v, const char *path, int flags)
 	int fd = r < 0 ? r : -ENOENT;
 
 	if (r == VIEW_HERE) {
-		/* A link is opened by O_PATH | O_NOFOLLOW alone; a fifo waits for nobody. */
+		/*
+		 * A link can be opened only with O_PATH | O_NOFOLLOW; a fifo does not make us wait.
+		 */
 		fd = open_beneath(w.parent, w.name,
 				  flags | O_NOFOLLOW | (flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY),
 				  0);
@@ -336,12 +339,12 @@ int view_openat(const struct view *v, const char *path, int flags)
 struct view_listing {
 	const struct view *view;
 	const char *path;
-	int layer; /* whose names are being read */
+	int layer; /* the layer whose names we read */
 	int (*found)(void *context, const char *name);
 	void *context;
 };
 
-/* Told only by the layer that the view has it from: so each name is told once. */
+/* Calls `found` only for the layer that the view has the name from, so each name comes once. */
 static int view_list_name(const struct view_listing *l, const char *name)
 {
 	size_t len = strlen(l->path) + strlen(name) + 2;
@@ -362,10 +365,10 @@ static int view_list_name(const struct view_listing *l, const char *name)
 	return l->found(l->context, name);
 }
 
-/* Of a part: the names that one side has, of which the part has something. */
+/* For a view of a part: the names of one side, if the part has something there. */
 struct view_names {
 	const struct view *part;
-	const struct view *other; /* whose names were told already; NULL: none were */
+	const struct view *other; /* the side whose names were told already; NULL: none */
 	const char *path;
 	int (*found)(void *context, const char *name);
 	void *context;
@@ -401,7 +404,7 @@ static int view_list_part(const struct view *v, const char *path,
 	whole.part = NULL;
 	r = view_list(&whole, path, view_list_of, &n);
 	n.other = &whole;
-	/* It may be a folder on one side alone. */
+	/* It may be a folder on one side only. */
 	if (r == 0 || r == -ENOENT || r == -ENOTDIR)
 		r = view_list(&base, path, view_list_of, &n);
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
