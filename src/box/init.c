@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -316,11 +317,31 @@ static int init_on_continue(void *context, struct channel_packet *packet, struct
 	return r;
 }
 
+/* --- the box's network ---------------------------------------------------------------- */
+
+/* A socket belongs to the network namespace that it was made in: whoever gets this one connects inside the box. */
+static int init_on_reach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int fd = socket(m.value & MESSAGE_REACH_V6 ? AF_INET6 : AF_INET,
+				     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	m.value = fd < 0 ? (uint64_t)errno : 0;
+	return message_send(in->channel.fd, MESSAGE_REACHED, &message_job_schema, &m, &fd,
+			    fd < 0 ? 0 : 1);
+}
+
 static const struct channel_rule init_rules[] = {
 	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 4, 1u << INIT_SERVING, init_on_spawn},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << INIT_SERVING, init_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << INIT_SERVING, init_on_continue},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << INIT_SERVING, init_on_pause},
+	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << INIT_SERVING, init_on_reach},
 };
 
 static int init_reap(struct init *in)

@@ -168,6 +168,41 @@ const struct verb verbs[] = {
 		.arguments_max = 1,
 	},
 	{
+		.name = "forward",
+		.usage = "[SESSION] PORT[:[ADDRESS:]HOSTPORT]",
+		.summary = "reach a server in a running session from this machine",
+		.description =
+			"Listens at a port of this machine and carries each connection to a "
+			"server that listens in the box of a session: a development server, with "
+			"its WebSockets. Without a name it is the session of this folder, or the "
+			"only one that is running. It ends with Ctrl-C, or with the session.\n\n"
+			"It listens at 127.0.0.1, where only this machine connects, unless you "
+			"name another ADDRESS. Without HOSTPORT it is the same number, or, where "
+			"that is taken, one that is free: the first line says which. So two "
+			"sessions can both have a server at port 3000.\n\n"
+			"The session's record has each connection. 'bawn run --publish' does the "
+			"same from a session's start.",
+		.examples = "bawn forward 3000\tthe session of this folder\n"
+			    "bawn forward calm-otter 3000:8080\thttp://127.0.0.1:8080",
+		.exits = "0\tthe session has ended\n",
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = 2,
+	},
+	{
+		.name = "open",
+		.usage = "[SESSION] PORT[:[ADDRESS:]HOSTPORT]",
+		.summary = "open a server in a running session in your browser",
+		.description =
+			"As 'bawn forward', and opens the address in your browser (xdg-open). The "
+			"browser runs outside of the box, as always.",
+		.examples = "bawn open 3000\tthe session of this folder",
+		.exits = "0\tthe session has ended\n",
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = 2,
+	},
+	{
 		.name = "stop",
 		.usage = "[SESSION]",
 		.summary = "end a running session",

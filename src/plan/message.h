@@ -83,6 +83,9 @@
  *	                   INPUT     typed into its terminal, by somebody who does not see it
  *	                   WAIT      answered with EXITED or FAILED when it has ended
  *	                   HOLD      as PAUSE, until HOLD 0 says otherwise; back PAUSED or FAILED
+ *	peer -> keeper     REACH     a socket of the box's network, for a connection to this port of the
+ *	                             box; back REACHED with the socket, or FAILED
+ *	keeper -> init     REACH     the same; back REACHED
  *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
  *	keeper -> screen   OUTPUT, RESIZE, PAINT
  *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
@@ -157,6 +160,8 @@ enum message_type {
 	MESSAGE_END,
 	MESSAGE_WAIT,
 	MESSAGE_HOLD,
+	MESSAGE_REACH,
+	MESSAGE_REACHED,
 };
 
 struct message_failed {
