@@ -12,10 +12,11 @@
 #define BIT(option) OPTION_BIT(OPTION_##option)
 
 /* What shapes a plan, and so belongs to every verb that makes one. */
-#define OPTIONS_OF_PLAN                                                                          \
-	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
-	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |      \
-	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM))
+#define OPTIONS_OF_PLAN                                                                           \
+	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) |  \
+	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |       \
+	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM) | \
+	 BIT(PUBLISH))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
@@ -84,6 +85,7 @@ const struct verb verbs[] = {
 			    "bawn run --allow example.org -- ./job\tone host to reach\n"
 			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
 			    "bawn run --direct -- make\tchanges are made in place\n"
+			    "bawn run --publish 3000 -- npm run dev\ta server that you reach\n"
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |

@@ -39,68 +39,6 @@ struct forward_leg {
 	struct forward_way inward, outward;
 };
 
-/* --- words ---------------------------------------------------------------------------- */
-
-static int forward_bad(const char *text, struct error *e)
-{
-	(void)error_set(e, -EINVAL, "'%s' is no port", text);
-	error_next(e, "Write PORT, PORT:HOSTPORT or PORT:ADDRESS:HOSTPORT, as in 3000:8080.");
-	return e->code;
-}
-
-/* The number at *at, which ends there or before `end`; false: there is none from 1 to 65535. */
-static bool forward_number(const char **at, char end, uint16_t *ret)
-{
-	char *stop = NULL;
-	unsigned long n = **at >= '0' && **at <= '9' ? strtoul(*at, &stop, 10) : 0;
-
-	if (n == 0 || n > UINT16_MAX || (*stop != '\0' && *stop != end))
-		return false;
-	*ret = (uint16_t)n;
-	*at = *stop ? stop + 1 : stop;
-	return true;
-}
-
-/* "192.0.2.1:8080", "[::1]:8080" */
-static bool forward_address(const char *text, struct forward_port *p)
-{
-	char name[INET6_ADDRSTRLEN];
-	struct in_addr v4;
-	bool bracket = *text == '[';
-	const char *end = bracket ? strchr(text, ']') : strchr(text, ':');
-	const char *from = text + bracket, *at = end ? end + 1 + bracket : NULL;
-
-	if (!end || (bracket && end[1] != ':') || (size_t)(end - from) >= sizeof(name))
-		return false;
-	memcpy(name, from, (size_t)(end - from));
-	name[end - from] = '\0';
-	if (!bracket && inet_pton(AF_INET, name, &v4) == 1) {
-		p->address = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-		memcpy(p->address.s6_addr + 12, &v4, 4);
-		p->everywhere = p->address.s6_addr[12] != 127;
-	} else if (bracket && inet_pton(AF_INET6, name, &p->address) == 1) {
-		p->everywhere = !IN6_IS_ADDR_LOOPBACK(&p->address);
-	} else {
-		return false;
-	}
-	return forward_number(&at, '\0', &p->outside);
-}
-
-int forward_parse(const char *text, struct forward_port *ret_port, struct error *e)
-{
-	const char *at = text;
-
-	*ret_port = (struct forward_port){.inside = 0};
-	if (!forward_number(&at, ':', &ret_port->inside))
-		return forward_bad(text, e);
-	if (*at == '\0')
-		return at[-1] == ':' ? forward_bad(text, e) : 0;
-	if (*at == '[' || strchr(at, ':') ? !forward_address(at, ret_port)
-					  : !forward_number(&at, '\0', &ret_port->outside))
-		return forward_bad(text, e);
-	return 0;
-}
-
 /* --- a connection --------------------------------------------------------------------- */
 
 static void forward_end_fini(struct loop *loop, struct forward_end *end)
@@ -372,10 +310,10 @@ static int forward_on_listener(void *context, uint32_t events)
 
 /* --- listening ------------------------------------------------------------------------ */
 
-static int forward_listen(const struct forward_port *p, uint16_t port, struct error *e)
+static int forward_listen(const struct published *p, uint16_t port, struct error *e)
 {
 	const struct in6_addr *a = &p->address;
-	bool v6 = !IN6_IS_ADDR_V4MAPPED(a) && !IN6_IS_ADDR_UNSPECIFIED(a);
+	bool v6 = !IN6_IS_ADDR_V4MAPPED(a) && (p->everywhere || !IN6_IS_ADDR_UNSPECIFIED(a));
 	struct sockaddr_in v4_at = {.sin_family = AF_INET,
 				    .sin_port = htons(port),
 				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -420,7 +358,7 @@ static void forward_name(struct forward *f)
 }
 
 int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,
-		 const char *session, const struct forward_port *port, struct error *e)
+		 const char *session, const struct published *port, struct error *e)
 {
 	*f = FORWARD_INIT;
 	f->loop = loop;

@@ -11,21 +11,10 @@
 #define BAWN_FORWARD_H
 
 #include "loop.h"
+#include "published.h"
 #include "session_store.h"
 
-#include <netinet/in.h>
-
 enum { FORWARD_LEGS_MAX = 256, FORWARD_TEXT_MAX = 64 };
-
-/* "3000", "3000:8080", "3000:192.0.2.1:8080", "3000:[2001:db8::1]:8080". */
-struct forward_port {
-	uint16_t inside;
-	uint16_t outside;        /* 0: the same, or where that is taken any other */
-	struct in6_addr address; /* v4 as v4-mapped; all zero: loopback */
-	bool everywhere;         /* the address was said, and is no loopback address */
-};
-
-int forward_parse(const char *text, struct forward_port *ret_port, struct error *e);
 
 struct forward_leg;
 
@@ -46,7 +35,7 @@ struct forward {
 
 /* Listens; from loop_run on connections are served.  The forward must stay where it is. */
 int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,
-		 const char *session, const struct forward_port *port, struct error *e);
+		 const char *session, const struct published *port, struct error *e);
 void forward_close(struct forward *f);
 #define _cleanup_forward_ _cleanup_(forward_close)
 

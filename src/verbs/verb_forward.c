@@ -88,7 +88,7 @@ static int forwarding_wait(struct forwarding *g, struct error *e)
 
 /* --- the verbs ------------------------------------------------------------------------ */
 
-static void forwarding_say(const struct forwarding *g, const struct forward_port *port)
+static void forwarding_say(const struct forwarding *g, const struct published *port)
 {
 	struct text out = text_open(STDOUT_FILENO);
 
@@ -115,7 +115,7 @@ static void forwarding_browse(const struct forwarding *g)
 	}
 }
 
-static int forwarding_listen(struct forwarding *g, const struct forward_port *port, struct error *e)
+static int forwarding_listen(struct forwarding *g, const struct published *port, struct error *e)
 {
 	struct host host;
 	int r = host_gather_user(&g->arena, &host, e);
@@ -134,9 +134,9 @@ static int forward_until_end(const struct invocation *i, bool browse)
 							  .session = {.fd = -1},
 							  .forward = FORWARD_INIT};
 	size_t last = i->argument_count - 1;
-	struct forward_port port;
+	struct published port;
 	struct error e = ERROR_INIT;
-	int r = forward_parse(i->arguments[last], &port, &e);
+	int r = published_parse(i->arguments[last], &port, &e);
 
 	if (r == 0)
 		r = session_find(last > 0 ? i->arguments[0] : NULL, &g.session, &e);
