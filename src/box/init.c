@@ -271,6 +271,11 @@ static int init_on_paused(void *context, size_t count, const struct error *e)
 	return r < 0 ? r : init_tell_paused(in, in->pause_id, count, e);
 }
 
+static int init_on_restless(void *context, pid_t pid)
+{
+	return init_send_job(context, MESSAGE_RESTLESS, (uint64_t)pid, 0);
+}
+
 static int init_on_pause(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
@@ -284,6 +289,10 @@ static int init_on_pause(void *context, struct channel_packet *packet, struct er
 
 		(void)pause_has_held(&in->pause, &held);
 		return init_tell_paused(in, m.job, 0, &held);
+	}
+	if (m.value == MESSAGE_PAUSE_FIRM) {
+		in->pause.firm = true;
+		return 0;
 	}
 	if (in->pause.state != PAUSE_OFF)
 		r = init_go_on(in);
@@ -381,9 +390,8 @@ static int init_on_signalfd(void *context, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	while (read(in->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		continue;
-	return init_reap(in);
+	/* One at a time: whoever sends us signals does not keep us from the keeper's messages. */
+	return read(in->signals, &info, sizeof(info)) < 0 ? 0 : init_reap(in);
 }
 
 static int init_on_channel(void *context, uint32_t events)
@@ -437,8 +445,16 @@ static int init_take_signals(void *context, struct error *e)
 	sigset_t set;
 
 	(void)e;
-	(void)sigfillset(&set);
-	(void)sigdelset(&set, SIGSYS);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	/* Any process of the box can send pid 1 signals.  The kernel drops those that it neither blocks nor handles;
+	 * what is blocked would be queued, and real-time signals without end. */
+	if (plan_goes_without(in->plan, PLAN_LAYER_PID_NS)) {
+		(void)sigfillset(&set);
+		(void)sigdelset(&set, SIGSYS);
+	} else if (sigprocmask(SIG_SETMASK, &set, NULL) < 0) {
+		return -errno;
+	}
 	in->signals = process_signalfd(&set);
 	return in->signals < 0 ? in->signals : 0;
 }
@@ -456,7 +472,8 @@ static int init_make_pause(void *context, struct error *e)
 	struct init *in = context;
 
 	(void)e;
-	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, in);
+	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, init_on_restless,
+			  in);
 }
 
 /* In a pid namespace the kernel makes orphans our children anyway. */

@@ -360,7 +360,7 @@ const struct option options[OPTION_COUNT] = {
 			    .name = "publish",
 			    .value = "PORT",
 			    .repeats = true,
-			    .help = "reach this port of the box from this machine; PORT:HOSTPORT"},
+			    .help = "reach this port of the box from outside"},
 	[OPTION_DETACH_KEY] = {.id = OPTION_DETACH_KEY,
 			       .name = "detach-key",
 			       .value = "KEY",

@@ -76,6 +76,7 @@ const struct export_row export_rows[] = {
 	{"tamper", "unattributed", 2004, 1, ERROR, "{path} changed without an event"},
 	{"tamper", "covered", 2004, 1, WARN, "{path} was made, replaced or renamed outside, and covered"},
 	{"tamper", "held", 2004, 1, ERROR, "{path} was replaced outside, and the box had it open"},
+	{"tamper", "restless", 2004, 1, ERROR, "a process went on during a pause, and was ended"},
 	{"tamper", "uncovered", 2004, 1, ERROR, "{path} was made, replaced or renamed outside, and could not be covered"},
 	{"tamper", "unkept", 2004, 1, ERROR, "nobody keeps covers on any more"},
 	{"tamper", "lost", 2004, 1, ERROR, "bawn-{host} ended"},

@@ -118,7 +118,10 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	(void)e;
 	c->session.gate = c->gate->fd >= 0;
 	c->look(c->context, &c->session);
-	control_answer(p, MESSAGE_STATE, &message_session_schema, &c->session, &c->plan, 1);
+	struct message_session now = c->session;
+
+	now.held = now.held && c->pause_state == CONTROL_PAUSED;
+	control_answer(p, MESSAGE_STATE, &message_session_schema, &now, &c->plan, 1);
 	return 0;
 }
 
@@ -297,7 +300,8 @@ static int control_on_hold(void *context, struct channel_packet *packet, struct 
 		control_say_paused(p, 0);
 		return 0;
 	}
-	return control_hold_still(p);
+	r = control_hold_still(p);
+	return r < 0 ? r : c->pause(c->context, c->pause_id, MESSAGE_PAUSE_FIRM);
 }
 
 static void control_tell_paused(struct control_peer *p, const struct message_paused *m)

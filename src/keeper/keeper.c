@@ -698,6 +698,17 @@ static int keeper_on_paused(void *context, struct channel_packet *packet, struct
 	return control_on_paused(&k->control, packet->body, e);
 }
 
+static int keeper_on_restless(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		recording_restless(&k->recording);
+	return r;
+}
+
 /* The box asks for a snapshot.  The keeper may not write files, so the client makes it. */
 static int keeper_make_asked(void *context, uint64_t id, const char *name)
 {
@@ -777,6 +788,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
+	{MESSAGE_RESTLESS, "RESTLESS", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_restless},
 	{MESSAGE_REACHED, "REACHED", 16, 0, 1, 1u << KEEPER_RUNNING, keeper_on_reached},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},

@@ -56,6 +56,8 @@
  *	keeper -> init     PAUSE     back PAUSED; (0) has no answer; (2) asks whether nothing ran
  *	                             since
  *
+ *	init -> keeper     RESTLESS  this process went on during a pause, and was ended
+ *
  *	init -> keeper     ASK_SOCKET  where programs of the box ask for a snapshot (asked.h)
  *	keeper -> client   ASK       make a snapshot of this name
  *	client -> keeper   ASKED     whether it is made
@@ -162,6 +164,7 @@ enum message_type {
 	MESSAGE_HOLD,
 	MESSAGE_REACH,
 	MESSAGE_REACHED,
+	MESSAGE_RESTLESS,
 };
 
 struct message_failed {
