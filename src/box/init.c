@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -270,6 +271,11 @@ static int init_on_paused(void *context, size_t count, const struct error *e)
 	return r < 0 ? r : init_tell_paused(in, in->pause_id, count, e);
 }
 
+static int init_on_restless(void *context, pid_t pid)
+{
+	return init_send_job(context, MESSAGE_RESTLESS, (uint64_t)pid, 0);
+}
+
 static int init_on_pause(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
@@ -283,6 +289,10 @@ static int init_on_pause(void *context, struct channel_packet *packet, struct er
 
 		(void)pause_has_held(&in->pause, &held);
 		return init_tell_paused(in, m.job, 0, &held);
+	}
+	if (m.value == MESSAGE_PAUSE_FIRM) {
+		in->pause.firm = true;
+		return 0;
 	}
 	if (in->pause.state != PAUSE_OFF)
 		r = init_go_on(in);
@@ -316,11 +326,31 @@ static int init_on_continue(void *context, struct channel_packet *packet, struct
 	return r;
 }
 
+/* --- the box's network ---------------------------------------------------------------- */
+
+/* A socket belongs to the network namespace that it was made in: whoever gets this one connects inside the box. */
+static int init_on_reach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int fd = socket(m.value & MESSAGE_REACH_V6 ? AF_INET6 : AF_INET,
+				     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	m.value = fd < 0 ? (uint64_t)errno : 0;
+	return message_send(in->channel.fd, MESSAGE_REACHED, &message_job_schema, &m, &fd,
+			    fd < 0 ? 0 : 1);
+}
+
 static const struct channel_rule init_rules[] = {
 	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 4, 1u << INIT_SERVING, init_on_spawn},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << INIT_SERVING, init_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << INIT_SERVING, init_on_continue},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << INIT_SERVING, init_on_pause},
+	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << INIT_SERVING, init_on_reach},
 };
 
 static int init_reap(struct init *in)
@@ -360,9 +390,8 @@ static int init_on_signalfd(void *context, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	while (read(in->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		continue;
-	return init_reap(in);
+	/* One at a time: whoever sends us signals does not keep us from the keeper's messages. */
+	return read(in->signals, &info, sizeof(info)) < 0 ? 0 : init_reap(in);
 }
 
 static int init_on_channel(void *context, uint32_t events)
@@ -416,8 +445,16 @@ static int init_take_signals(void *context, struct error *e)
 	sigset_t set;
 
 	(void)e;
-	(void)sigfillset(&set);
-	(void)sigdelset(&set, SIGSYS);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	/* Any process of the box can send pid 1 signals.  The kernel drops those that it neither blocks nor handles;
+	 * what is blocked would be queued, and real-time signals without end. */
+	if (plan_goes_without(in->plan, PLAN_LAYER_PID_NS)) {
+		(void)sigfillset(&set);
+		(void)sigdelset(&set, SIGSYS);
+	} else if (sigprocmask(SIG_SETMASK, &set, NULL) < 0) {
+		return -errno;
+	}
 	in->signals = process_signalfd(&set);
 	return in->signals < 0 ? in->signals : 0;
 }
@@ -435,7 +472,8 @@ static int init_make_pause(void *context, struct error *e)
 	struct init *in = context;
 
 	(void)e;
-	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, in);
+	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, init_on_restless,
+			  in);
 }
 
 /* In a pid namespace the kernel makes orphans our children anyway. */

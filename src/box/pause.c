@@ -22,6 +22,10 @@ enum {
 	PAUSE_PARENTS_MS = 100, /* at most, for all processes that have children */
 	PAUSE_PARENT_NS = 20000,
 	PAUSE_PROCESSES_MAX = 1 << 16,
+	PAUSE_GUARD_NS =
+		5000000, /* to the next look, where something moved; else twice as long each time */
+	PAUSE_GUARD_MOST_NS = 320000000,
+	PAUSE_RESTLESS = 3, /* so often one process moves, then it is ended */
 	PAUSE_NAME = 24,
 };
 
@@ -405,6 +409,8 @@ static int pause_step(struct pause *p)
 	p->turns = look.turns;
 	if (still && !again) {
 		p->state = PAUSE_ON;
+		p->restless_count = 0;
+		pause_wake_in(p, p->guard_ns = PAUSE_GUARD_NS);
 		return p->done(p->context, p->found.count, &e);
 	}
 	if (clock_ms(CLOCK_MONOTONIC) >= p->until) {
@@ -439,15 +445,40 @@ int pause_has_held(struct pause *p, struct error *e)
 	return -EBUSY;
 }
 
+/* Stops what moves once more.  One process that does so again and again has something that wakes it.  In a firm pause it
+ * is ended: else that would be for all but those who do not want it. */
+static int pause_guard(struct pause *p)
+{
+	struct pause_list seen = {0};
+	struct pause_look look = {.list = &seen};
+	int r = pause_look(p, &look);
+
+	free(seen.items);
+	p->guard_ns = p->guard_ns * 2 < PAUSE_GUARD_MOST_NS ? p->guard_ns * 2 : PAUSE_GUARD_MOST_NS;
+	if (r == 0 && !look.still) {
+		p->guard_ns = PAUSE_GUARD_NS;
+		p->restless_count = look.moving == p->restless ? p->restless_count + 1 : 1;
+		p->restless = look.moving;
+		if (p->firm && p->restless_count >= PAUSE_RESTLESS) {
+			(void)kill(look.moving, SIGKILL);
+			r = p->ended(p->context, look.moving);
+		}
+		(void)kill(-1, SIGSTOP);
+	}
+	pause_wake_in(p, p->guard_ns);
+	/* Who asks at the end whether all held is told what is wrong. */
+	return r == -ENOENT || r == -ESRCH || r == -ENOMEM ? 0 : r;
+}
+
 static int pause_on_timer(void *context, uint32_t events)
 {
 	struct pause *p = context;
 	uint64_t times;
 
 	(void)events;
-	if (read(p->timer, &times, sizeof(times)) < 0 || p->state != PAUSE_STOPPING)
+	if (read(p->timer, &times, sizeof(times)) < 0 || p->state == PAUSE_OFF)
 		return 0;
-	return pause_step(p);
+	return p->state == PAUSE_ON ? pause_guard(p) : pause_step(p);
 }
 
 int pause_begin(struct pause *p)
@@ -462,6 +493,7 @@ int pause_begin(struct pause *p)
 		return p->done(p->context, 0, &e);
 	}
 	p->state = PAUSE_STOPPING;
+	p->firm = false;
 	p->looks = 0;
 	p->was_still = false;
 	p->until = clock_ms(CLOCK_MONOTONIC) + PAUSE_MS;
@@ -479,10 +511,15 @@ int pause_begin(struct pause *p)
 }
 
 int pause_init(struct pause *p, struct loop *loop, int proc,
-	       int (*done)(void *context, size_t count, const struct error *e), void *context)
+	       int (*done)(void *context, size_t count, const struct error *e),
+	       int (*ended)(void *context, pid_t pid), void *context)
 {
-	*p = (struct pause){
-		.loop = loop, .proc = proc, .done = done, .context = context, .timer = -1};
+	*p = (struct pause){.loop = loop,
+			    .proc = proc,
+			    .done = done,
+			    .ended = ended,
+			    .context = context,
+			    .timer = -1};
 	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	return p->timer < 0
 		       ? -errno

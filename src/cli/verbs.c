@@ -12,10 +12,11 @@
 #define BIT(option) OPTION_BIT(OPTION_##option)
 
 /* The options that shape a plan: every verb that makes one takes them. */
-#define OPTIONS_OF_PLAN                                                                          \
-	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
-	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |      \
-	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM))
+#define OPTIONS_OF_PLAN                                                                           \
+	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) |  \
+	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |       \
+	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM) | \
+	 BIT(PUBLISH))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
@@ -84,6 +85,7 @@ const struct verb verbs[] = {
 			    "bawn run --allow example.org -- ./job\tone host to reach\n"
 			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
 			    "bawn run --direct -- make\tchanges are made in place\n"
+			    "bawn run --publish 3000 -- npm run dev\ta server that you reach\n"
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
@@ -166,6 +168,41 @@ const struct verb verbs[] = {
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP),
 		.arguments_max = 1,
+	},
+	{
+		.name = "forward",
+		.usage = "[SESSION] PORT[:[ADDRESS:]HOSTPORT]",
+		.summary = "reach a server in a running session from this machine",
+		.description =
+			"Listens at a port of this machine and carries each connection to a "
+			"server that listens in the box of a session: a development server, with "
+			"its WebSockets. Without a name it is the session of this folder, or the "
+			"only one that is running. It ends with Ctrl-C, or with the session.\n\n"
+			"It listens at 127.0.0.1, where only this machine connects, unless you "
+			"name another ADDRESS. Without HOSTPORT it is the same number, or, where "
+			"that is taken, one that is free: the first line says which. So two "
+			"sessions can both have a server at port 3000.\n\n"
+			"The session's record has each connection. 'bawn run --publish' does the "
+			"same from a session's start.",
+		.examples = "bawn forward 3000\tthe session of this folder\n"
+			    "bawn forward calm-otter 3000:8080\thttp://127.0.0.1:8080",
+		.exits = "0\tthe session has ended\n",
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = 2,
+	},
+	{
+		.name = "open",
+		.usage = "[SESSION] PORT[:[ADDRESS:]HOSTPORT]",
+		.summary = "open a server in a running session in your browser",
+		.description =
+			"As 'bawn forward', and opens the address in your browser (xdg-open). The "
+			"browser runs outside of the box, as always.",
+		.examples = "bawn open 3000\tthe session of this folder",
+		.exits = "0\tthe session has ended\n",
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = 2,
 	},
 	{
 		.name = "stop",

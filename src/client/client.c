@@ -27,6 +27,7 @@
 #include "channel.h"
 #include "clock.h"
 #include "fd.h"
+#include "forward.h"
 #include "helper.h"
 #include "host_run.h"
 #include "loop.h"
@@ -97,6 +98,8 @@ struct client {
 	const char *ssh_agent;
 	const char *workspace;
 	struct asked_snapshot asked_snapshot; /* by the box */
+	struct forward *forwards;             /* its published ports */
+	size_t forward_count;
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -889,6 +892,9 @@ static void client_end(struct client *c)
 			pump_stop(&c->pumps[i]);
 	handover_close(&c->handover);
 	asked_snapshot_end(&c->asked_snapshot);
+	while (c->forward_count > 0)
+		forward_close(&c->forwards[--c->forward_count]);
+	free(c->forwards);
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
@@ -907,6 +913,31 @@ static void client_end(struct client *c)
 	fd_close(&c->signals);
 	fd_close(&c->grace);
 	loop_fini(&c->loop);
+}
+
+/* Before anything runs: who cannot have the port learns it at once. */
+static int client_publish(struct client *c)
+{
+	const struct client_options *o = c->options;
+	struct text err = text_open(STDERR_FILENO);
+
+	if (o->published_count == 0)
+		return 0;
+	c->forwards = calloc(o->published_count, sizeof(*c->forwards));
+	if (!c->forwards)
+		return error_sys(c->error, -ENOMEM, "publishing a port");
+	for (; c->forward_count < o->published_count; c->forward_count++) {
+		struct forward *f = &c->forwards[c->forward_count];
+		int r = forward_open(f, &c->loop, o->places, o->session->name,
+				     &o->published[c->forward_count], c->error);
+
+		if (r < 0)
+			return r;
+		if (!o->quiet)
+			text_printf(&err, "bawn: http://%s leads to port %u of the box\n", f->at,
+				    f->inside);
+	}
+	return 0;
 }
 
 static struct client *client_new(const struct client_options *options, struct error *e)
@@ -957,7 +988,10 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = client_live(c, client_start(c, plan, options, e), ret_status);
+	r = client_publish(c);
+	if (r == 0)
+		r = client_start(c, plan, options, e);
+	r = client_live(c, r, ret_status);
 	if (r < 0)
 		(void)advice_diagnose(plan, e);
 	return r;

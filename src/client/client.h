@@ -13,7 +13,9 @@
 struct message_event;
 struct message_spawn;
 struct outward;
+struct published;
 struct record_folder;
+struct session_places;
 struct session_store;
 
 struct client_options {
@@ -31,6 +33,10 @@ struct client_options {
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	const struct published *published;   /* ports of the box that we listen for */
+	size_t published_count;
+	bool quiet;                          /* where they are reached is not said */
+	const struct session_places *places; /* where forwards find the session */
 	bool detach;                         /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };

@@ -47,6 +47,7 @@ static const struct {
 	{NOTE_NETWORK, "request", "requested"},
 	{NOTE_NETWORK, "answer", "answered"},
 	{NOTE_NETWORK, "certificate", "was shown"},
+	{NOTE_NETWORK, "reach", "reached"},
 	{NOTE_DNS, NULL, "looked up"},
 	{NOTE_SECRET, "use", "used"},
 	{NOTE_SECRET, "sign", "signed"},

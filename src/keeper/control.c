@@ -118,7 +118,10 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	(void)e;
 	c->session.gate = c->gate->fd >= 0;
 	c->look(c->context, &c->session);
-	control_answer(p, MESSAGE_STATE, &message_session_schema, &c->session, &c->plan, 1);
+	struct message_session now = c->session;
+
+	now.held = now.held && c->pause_state == CONTROL_PAUSED;
+	control_answer(p, MESSAGE_STATE, &message_session_schema, &now, &c->plan, 1);
 	return 0;
 }
 
@@ -297,7 +300,8 @@ static int control_on_hold(void *context, struct channel_packet *packet, struct 
 		control_say_paused(p, 0);
 		return 0;
 	}
-	return control_hold_still(p);
+	r = control_hold_still(p);
+	return r < 0 ? r : c->pause(c->context, c->pause_id, MESSAGE_PAUSE_FIRM);
 }
 
 static void control_tell_paused(struct control_peer *p, const struct message_paused *m)
@@ -535,6 +539,24 @@ static int control_on_attach(void *context, struct channel_packet *packet, struc
 	return 0;
 }
 
+/* For a connection from outside to a port of the box. */
+static int control_on_reach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	p->waiting = ++p->control->next;
+	r = p->control->reach(p->control->context, p->waiting, m.value);
+	if (r < 0) {
+		p->waiting = 0;
+		control_fail(p, r, "the box of this session does not take messages");
+	}
+	return 0;
+}
+
 static int control_on_end(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
@@ -592,6 +614,7 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << CONTROL_SERVING, control_on_input},
 	{MESSAGE_WAIT, "WAIT", 0, 0, 0, 1u << CONTROL_SERVING, control_on_wait},
 	{MESSAGE_HOLD, "HOLD", 16, 0, 0, 1u << CONTROL_SERVING, control_on_hold},
+	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << CONTROL_SERVING, control_on_reach},
 	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
 };
 
@@ -780,6 +803,24 @@ int control_on_counted(struct control *c, struct span body, struct error *e)
 		return 0;
 	p->waiting = 0;
 	control_answer(p, MESSAGE_COUNTED, &message_counted_schema, &m, NULL, 0);
+	return 0;
+}
+
+int control_on_reached(struct control *c, struct channel_packet *packet, struct error *e)
+{
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	if ((m.value == 0) != (packet->fd_count == 1))
+		return error_set(e, -EPROTO, "a socket that does not fit");
+	struct control_peer *p = control_waiting(c, m.job);
+
+	if (!p)
+		return 0;
+	p->waiting = 0;
+	control_answer(p, MESSAGE_REACHED, &message_job_schema, &m, packet->fds, packet->fd_count);
 	return 0;
 }
 

@@ -62,7 +62,7 @@ struct control_peer {
 	struct channel channel; /* fd -1: nobody */
 	struct loop_handle handle;
 	int64_t stays;    /* until then it keeps its place (clock_ms) */
-	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
+	uint64_t waiting; /* for the gate's or init's answer of this id; 0: for none */
 	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
 	bool pause_waits; /* for the box to be still */
 	bool pause_ends;  /* waits to be told that it was */
@@ -91,6 +91,8 @@ struct control {
 		    const struct channel_packet *packet, struct error *e);
 	int (*attach)(void *context, int fd, struct loop_handle handle,
 		      const struct channel_packet *packet, struct error *e);
+	/* Sends init REACH with this number and value, once the record has it. */
+	int (*reach)(void *context, uint64_t id, uint64_t value);
 	/* The session ends, now or when its command has had a moment. */
 	int (*end)(void *context, bool now);
 	/* Somebody types without seeing the terminal. */
@@ -154,8 +156,9 @@ int control_start(struct control *c, int plan, struct error *e);
 int control_on_changed(struct control *c, struct span body, struct error *e);
 int control_on_counted(struct control *c, struct span body, struct error *e);
 
-/* Init's answer. */
+/* Init's answers. */
 int control_on_paused(struct control *c, struct span body, struct error *e);
+int control_on_reached(struct control *c, struct channel_packet *packet, struct error *e);
 
 /* The session is over: EXITED or FAILED, for those who wait for it. */
 void control_end(struct control *c, uint32_t type, struct span body);

@@ -564,6 +564,25 @@ static int keeper_to_init(void *context, uint32_t type, struct span body, const 
 	return k->init.fd < 0 ? -ENOTCONN : channel_send(k->init.fd, type, body, fds, fd_count);
 }
 
+/* A connection from outside is in the record before it is made. */
+static int keeper_reach(void *context, uint64_t id, uint64_t value)
+{
+	struct keeper *k = context;
+	const struct message_job m = {id, value};
+
+	if (k->init.fd < 0)
+		return -ENOTCONN;
+	recording_reach(&k->recording, value & 0xffff);
+	return message_send(k->init.fd, MESSAGE_REACH, &message_job_schema, &m, NULL, 0);
+}
+
+static int keeper_on_reached(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_on_reached(&k->control, packet, e);
+}
+
 /* Another command of the user has one more for the box. */
 static int keeper_join(void *context, int fd, struct loop_handle handle,
 		       const struct channel_packet *packet, struct error *e)
@@ -679,6 +698,17 @@ static int keeper_on_paused(void *context, struct channel_packet *packet, struct
 	return control_on_paused(&k->control, packet->body, e);
 }
 
+static int keeper_on_restless(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		recording_restless(&k->recording);
+	return r;
+}
+
 /* The box asks for a snapshot.  The keeper may not write files, so the client makes it. */
 static int keeper_make_asked(void *context, uint64_t id, const char *name)
 {
@@ -758,6 +788,8 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
+	{MESSAGE_RESTLESS, "RESTLESS", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_restless},
+	{MESSAGE_REACHED, "REACHED", 16, 0, 1, 1u << KEEPER_RUNNING, keeper_on_reached},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},
 };
@@ -1082,6 +1114,7 @@ int keeper_run(int channel, int programs)
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
 	k.control.join = keeper_join;
+	k.control.reach = keeper_reach;
 	k.control.attach = keeper_attach;
 	k.control.end = keeper_stop;
 	k.control.type = keeper_type;

@@ -303,6 +303,29 @@ void recording_ready(struct recording *r, const struct plan *plan, uint64_t prob
 	recording_note(r, &n);
 }
 
+void recording_restless(struct recording *r)
+{
+	struct note n;
+
+	note_begin(&n, NOTE_TAMPER, "restless");
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_word(&n, NOTE_FIELD_REASON,
+		  "a process went on during a pause, again and again, and was ended");
+	recording_note(r, &n);
+}
+
+void recording_reach(struct recording *r, uint64_t port)
+{
+	struct note n;
+
+	note_begin(&n, NOTE_NETWORK, "reach");
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_word(&n, NOTE_FIELD_VERDICT, "allowed");
+	note_word(&n, NOTE_FIELD_HOST, "localhost");
+	note_number(&n, NOTE_FIELD_PORT, port);
+	recording_note(r, &n);
+}
+
 void recording_event(struct recording *r, const struct message_event *event)
 {
 	struct note n;

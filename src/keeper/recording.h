@@ -62,6 +62,12 @@ void recording_ready(struct recording *r, const struct plan *plan, uint64_t prob
 void recording_note(struct recording *r, const struct note *n);
 void recording_event(struct recording *r, const struct message_event *event);
 
+/* A process went on during a pause, again and again, and init ended it. */
+void recording_restless(struct recording *r);
+
+/* Somebody outside connects to this port of the box. */
+void recording_reach(struct recording *r, uint64_t port);
+
 /* Records other rules and who wanted them; on the disk when this returns 0. */
 int recording_change(struct recording *r, const struct message_change *change, int plan,
 		     struct error *e);

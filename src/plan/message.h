@@ -56,6 +56,8 @@
  *	keeper -> init     PAUSE     back PAUSED; (0) has no answer; (2) asks whether nothing ran
  *	                             since
  *
+ *	init -> keeper     RESTLESS  this process went on during a pause, and was ended
+ *
  *	init -> keeper     ASK_SOCKET  where programs of the box ask for a snapshot (asked.h)
  *	keeper -> client   ASK       make a snapshot of this name
  *	client -> keeper   ASKED     whether it is made
@@ -83,6 +85,9 @@
  *	                   INPUT     typed into its terminal, by somebody who does not see it
  *	                   WAIT      answered with EXITED or FAILED when it has ended
  *	                   HOLD      as PAUSE, until HOLD 0 says otherwise; back PAUSED or FAILED
+ *	peer -> keeper     REACH     a socket of the box's network, for a connection to this port of the
+ *	                             box; back REACHED with the socket, or FAILED
+ *	keeper -> init     REACH     the same; back REACHED
  *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
  *	keeper -> screen   OUTPUT, RESIZE, PAINT
  *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
@@ -157,6 +162,9 @@ enum message_type {
 	MESSAGE_END,
 	MESSAGE_WAIT,
 	MESSAGE_HOLD,
+	MESSAGE_REACH,
+	MESSAGE_REACHED,
+	MESSAGE_RESTLESS,
 };
 
 struct message_failed {

@@ -26,8 +26,14 @@ struct message_spawn {
 
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
- * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses. */
-enum { MESSAGE_PAUSE_HELD = 2 }; /* value of PAUSE: has nothing run since? */
+ * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses.
+ * REACH: `job` is the number of the question, 0 from a peer; `value` the port, with
+ * MESSAGE_REACH_V6 by IPv6.  REACHED: 0 and the socket, which is not connected yet, or an errno.  RESTLESS: `job` is the process's number in the box. */
+enum {
+	MESSAGE_PAUSE_HELD = 2, /* value of PAUSE: has nothing run since? */
+	MESSAGE_PAUSE_FIRM = 3, /* end who goes on again and again; no answer */
+};
+enum { MESSAGE_REACH_V6 = 0x10000 };
 
 struct message_job {
 	uint64_t job;

@@ -52,7 +52,7 @@ static const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT] = {"connect", "
 
 static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
 					       "file", "link",  "hide", "trust", "socket"};
-static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
+static const char *const plan_note_words[] = {"not-given", "warning", "hidden", "published"};
 
 static const struct schema_field plan_string_fields[] = {
 	SCHEMA_FIELD_STR(struct plan_string, text),

@@ -306,7 +306,12 @@ enum plan_reads {
 };
 
 /* Something that was asked for and not given, or given and worth a warning. */
-enum plan_note_kind { PLAN_NOTE_NOT_GIVEN, PLAN_NOTE_WARNING, PLAN_NOTE_HIDDEN };
+enum plan_note_kind {
+	PLAN_NOTE_NOT_GIVEN,
+	PLAN_NOTE_WARNING,
+	PLAN_NOTE_HIDDEN,
+	PLAN_NOTE_PUBLISHED
+};
 
 struct plan_note {
 	unsigned int kind;

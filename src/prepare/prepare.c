@@ -735,6 +735,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 		r = hidden_names(draft, policy, &p->host, p->arena, p->e);
 	if (r == 0 && boxed && hidden_git(draft, p->arena) < 0)
 		r = error_set(p->e, -ENOMEM, "no memory to look at git's index");
+	if (r == 0)
+		r = publish_read(p->invocation, p->arena, draft, &made->publish, p->e);
 	if (r == 0 && boxed)
 		r = prepare_direct(p, draft);
 	if (r == 0)

@@ -6,6 +6,7 @@
 #include "hold.h"
 #include "layers.h"
 #include "plan.h"
+#include "publish.h"
 #include "secret_source.h"
 #include "session_store.h"
 #include "verbs.h"
@@ -16,6 +17,7 @@ struct prepared {
 	const struct plan *plan; /* complete; nobody changes it. &plan_none before there is one */
 	const char *config;      /* where the user's own file is, or would be */
 	struct session_places places;
+	struct publish publish;
 	struct layers layers;          /* of the workspace; dir -1: there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
 };

@@ -18,6 +18,8 @@ int verb_wait(const struct invocation *i);
 int verb_pause(const struct invocation *i);
 int verb_resume(const struct invocation *i);
 int verb_send(const struct invocation *i);
+int verb_forward(const struct invocation *i);
+int verb_open(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);

@@ -634,6 +634,7 @@ static void explain_plan(const struct text *text, const struct plan *plan, bool 
 		explain_protects(&x);
 		explain_does_not(&x);
 	}
+	explain_notes(&x, PLAN_NOTE_PUBLISHED, "Published");
 	explain_notes(&x, PLAN_NOTE_WARNING, "Warnings");
 	explain_notes(&x, PLAN_NOTE_NOT_GIVEN, "Not given");
 	explain_origins(&x);

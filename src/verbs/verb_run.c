@@ -57,7 +57,7 @@ static void run_warn(const struct text *err, const struct plan *plan, bool quiet
 		if (n->said || (n->softly && !quiet))
 			text_styled(err, n->said ? TEXT_WARN : TEXT_PLAIN, "bawn: %s%s %s (%s)\n",
 				    n->what,
-				    n->kind == PLAN_NOTE_WARNING ? ":" : " is not given:", n->why,
+				    n->kind == PLAN_NOTE_NOT_GIVEN ? " is not given:" : ":", n->why,
 				    n->origin);
 	}
 }
@@ -171,6 +171,10 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	if (r < 0)
 		return r;
 	run->how.session = &run->session;
+	run->how.published = run->prepared.publish.items;
+	run->how.published_count = run->prepared.publish.count;
+	run->how.places = &run->prepared.places;
+	run->how.quiet = run->quiet;
 	run->how.layers = layering->hold;
 	return 0;
 }

@@ -35,6 +35,14 @@ static int on_done(void *context, size_t count, const struct error *e)
 	return 0;
 }
 
+static int on_ended(void *context, pid_t pid)
+{
+	struct world *w = context;
+
+	w->code = (int)pid;
+	return 0;
+}
+
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -45,7 +53,7 @@ static int setup(void **state)
 	w->proc = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(w->proc >= 0);
 	assert_int_equal(loop_init(&w->loop), 0);
-	assert_int_equal(pause_init(&w->p, &w->loop, w->proc, on_done, w), 0);
+	assert_int_equal(pause_init(&w->p, &w->loop, w->proc, on_done, on_ended, w), 0);
 	w->p.state = PAUSE_ON;
 	*state = w;
 	return 0;

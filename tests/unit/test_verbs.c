@@ -17,7 +17,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { LINE_WIDTH = 80, SCREEN_LINES = 44, WORDS_MAX = 16 };
+enum { LINE_WIDTH = 80, SCREEN_LINES = 50, WORDS_MAX = 16 };
 
 /* ---- the rows ---- */
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A port of the box, reached from this machine: listens at an address outside, and carries what comes there to a
+ * server inside, both ways.
+ *
+ * Nothing of ours runs in the box for it.  For each connection the session's keeper is asked for a socket that its init
+ * makes in the box's network (REACH, in the record); we connect that one to the loopback address inside, by IPv4, else
+ * by IPv6.  A connection that nobody takes inside is reset outside.
+ */
+#ifndef BAWN_FORWARD_H
+#define BAWN_FORWARD_H
+
+#include "loop.h"
+#include "published.h"
+#include "session_store.h"
+
+enum { FORWARD_LEGS_MAX = 256, FORWARD_TEXT_MAX = 64 };
+
+struct forward_leg;
+
+struct forward {
+	struct loop *loop;
+	struct session_places places;
+	char session[SESSION_NAME_MAX];
+	uint16_t inside;
+	int listener;
+	struct loop_handle handle;
+	struct forward_leg *legs;
+	size_t count;
+	bool full;
+	char at[FORWARD_TEXT_MAX]; /* "127.0.0.1:3000" */
+};
+
+#define FORWARD_INIT ((struct forward){.listener = -1})
+
+/* Listens; from loop_run on connections are served.  The forward must stay where it is. */
+int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,
+		 const char *session, const struct published *port, struct error *e);
+void forward_close(struct forward *f);
+#define _cleanup_forward_ _cleanup_(forward_close)
+
+#endif
