@@ -87,7 +87,7 @@ const struct verb verbs[] = {
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
-			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY),
+			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY) | BIT(NAME),
 		.command = true,
 		.arguments_min = 1,
 		.arguments_max = -1,
@@ -104,7 +104,7 @@ const struct verb verbs[] = {
 			    "bawn shell -w ~/project\twith another folder as the workspace",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(CONTINUE) | BIT(FRESH) |
-			   BIT(WORKTREE) | BIT(DETACH_KEY),
+			   BIT(WORKTREE) | BIT(DETACH_KEY) | BIT(NAME),
 	},
 	{
 		.name = "attach",
@@ -317,6 +317,47 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
 		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
+	},
+	{
+		.name = "rename",
+		.usage = "SESSION NAME",
+		.summary = "give a session another name",
+		.description =
+			"Gives a session, running or ended, a name of your own. Every verb that "
+			"takes a session takes it, and 'bawn sessions' shows it. The session's own "
+			"name goes on working, and its record keeps it: a record is never "
+			"changed. A session has one such name; its own name as NAME takes it "
+			"away.\n\n"
+			"A name has 2 to 31 letters from a to z, digits and '-', and begins with a "
+			"letter. 'bawn run --name NAME' begins a session under a name.",
+		.examples = "bawn rename calm-otter fix-login\tthen: bawn attach fix-login\n"
+			    "bawn rename fix-login calm-otter\tits own name again",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it cannot be called so",
+		.options = BIT(HELP),
+		.arguments_min = 2,
+		.arguments_max = 2,
+	},
+	{
+		.name = "rm",
+		.usage = "[OPTIONS] SESSION...",
+		.summary = "forget sessions that have ended",
+		.description =
+			"Removes all that is kept of a session that has ended: its changes, as "
+			"'bawn discard' does, or what 'bawn undo' would need; its records, which "
+			"the ledger then has as removed; and the name that you gave it. It asks "
+			"first, and says what was not applied. Your folder is not touched, and "
+			"snapshots with a name stay.",
+		.examples = "bawn rm calm-otter\task, and remove it\n"
+			    "bawn rm --yes calm-otter\twithout asking",
+		.exits = "0\tdone\n"
+			 "1\tsomething stays: you said no\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, it runs, or it could not be removed",
+		.options = BIT(HELP) | BIT(YES) | BIT(DRY_RUN),
+		.arguments_min = 1,
+		.arguments_max = -1,
 	},
 	{
 		.name = "allow",
@@ -885,8 +926,9 @@ const struct verb verbs[] = {
 			"or all of the session that is named.\n\n"
 			"'bawn record compress' packs finished sessions with zstd; everything "
 			"reads them as before. 'bawn record prune' removes records of finished "
-			"sessions by --older-than and --keep-size, and enters in the ledger what "
-			"was removed. Nothing else removes a record.",
+			"sessions by --older-than and --keep-size, or those of the sessions that "
+			"are named, and enters in the ledger what was removed. Nothing else "
+			"removes a record.",
 		.examples = "bawn record verify\tall of them\n"
 			    "bawn record verify last --key FILE\twith the key you kept\n"
 			    "bawn record anchor --to FILE\ta head to keep elsewhere\n"

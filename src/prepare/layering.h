@@ -22,6 +22,7 @@ enum { LAYERING_LISTED = 4 };
 
 struct layering {
 	const struct layers *layers;
+	const char *state; /* bawn's state directory */
 	struct layers_session session;
 	int lock, hold;
 	int tree;                /* the workspace's folder; -1: it has none */

@@ -12,6 +12,7 @@
 #include "process.h"
 #include "record_folder.h"
 #include "refused.h"
+#include "session_names.h"
 #include "session_store.h"
 #include "str.h"
 #include "text.h"
@@ -145,9 +146,52 @@ static void run_on_event(void *context, const struct message_event *event, bool 
 		refused_on_event(&run->refused, event, quiet);
 }
 
+struct run_names {
+	const struct layering *layering;
+	const char *state;
+};
+
+/* One that a label leads to, or is one, is taken, too. */
 static bool run_is_taken(const void *context, const char *name)
 {
-	return layering_is_taken(context, name);
+	const struct run_names *names = context;
+	char other[LAYERS_NAME_MAX + 1], label[SESSION_NAME_MAX];
+
+	session_label_of(names->state, name, label);
+	return layering_is_taken(names->layering, name) || label[0] ||
+	       session_label_read(names->state, name, other) == 0;
+}
+
+/* The name that the person chose is no other session's that is still there. */
+static int run_check_name(const struct run *run, const char *name, struct error *e)
+{
+	_cleanup_session_names_ struct session_names names = {NULL, 0};
+	int r = session_names_check(name, e);
+
+	if (r == 0)
+		r = session_names_get(&run->prepared.places, SESSION_ANYWHERE, &names, e);
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		const struct session_known *at = &names.items[i];
+		bool same = str_equal(at->name, name);
+
+		if (same && (at->where & SESSION_RUNS)) {
+			r = error_set(e, -EEXIST, "a session %s is running already", name);
+			error_next(e, "'bawn attach %s' shows it; 'bawn stop %s' ends it.", name,
+				   name);
+		} else if (same && (at->where & SESSION_KEPT)) {
+			r = error_set(e, -EEXIST, "there is a session %s already, which has ended",
+				      name);
+			error_next(e,
+				   "'bawn run --continue %s' goes on with it, 'bawn rm %s' forgets "
+				   "it; or choose another name.",
+				   name, name);
+		} else if (str_equal(at->label, name)) {
+			r = error_set(e, -EEXIST, "the session %s is called %s", at->name, name);
+			error_next(e, "'bawn rename %s %s' gives it its own name again.", name,
+				   at->name);
+		}
+	}
+	return r;
 }
 
 /* The session's name, folder and layers. */
@@ -158,11 +202,16 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	run->plan = run->prepared.plan;
 	if (run->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
-	int r = layering_choose(layering, i, &run->prepared, e);
+	const char *chosen = invocation_value(i, OPTION_NAME);
+	int r = chosen ? run_check_name(run, chosen, e) : 0;
+
+	if (r == 0)
+		r = layering_choose(layering, i, &run->prepared, e);
+	const struct run_names taken = {layering, run->prepared.places.state};
 	const struct session_name name = {.wanted =
-						  layering->goes_on ? layering->session.name : NULL,
+						  layering->goes_on ? layering->session.name : chosen,
 					  .is_taken = run_is_taken,
-					  .context = layering};
+					  .context = &taken};
 
 	if (r == 0)
 		r = session_store_make(&run->prepared.places, &name, &run->session, e);
