@@ -3,6 +3,7 @@
 
 #include "array.h"
 #include "clock.h"
+#include "config.h"
 #include "fd.h"
 #include "message_box.h"
 #include "plan_read.h"
@@ -25,6 +26,7 @@ enum {
 	TALK_TENDER_MS = 3000, /* for it to put the changes in order; its terminal may be frozen */
 	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
 	TALK_MOMENT_MS = 32,
+	TALK_DEAF_TRIES = 2,
 	TALK_SESSIONS_MAX = 4096,
 };
 
@@ -182,10 +184,11 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 static int session_ask(struct session *s, struct error *e)
 {
 	struct talk t = {.session = s, .failure = ERROR_INIT};
+	const struct message_hello hello = {MESSAGE_CONTROL_VERSION, BAWN_VERSION};
 
 	arena_fini(&s->arena);
 	s->arena = ARENA_INIT(2 * (size_t)PLAN_ARENA_MAX);
-	return talk_once(&t, MESSAGE_STATUS, NULL, NULL, NULL, e);
+	return talk_once(&t, MESSAGE_STATUS, &message_hello_schema, &hello, NULL, e);
 }
 
 int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
@@ -302,6 +305,24 @@ int session_hold(struct session *s, bool hold, struct error *e)
 
 /* --- finding -------------------------------------------------------------------------- */
 
+/* One that hung up before it answered, and goes on taking callers, has not ended: it does not understand
+ * us.  Bawns before the first version did so. */
+static bool talk_is_deaf(const struct session_places *places, struct session *s)
+{
+	struct error ignored = ERROR_INIT;
+	int r = -ECONNRESET;
+
+	for (int i = 0; i < TALK_DEAF_TRIES && r == -ECONNRESET; i++) {
+		const struct timespec moment = {.tv_nsec = TALK_MOMENT_MS * 1000000L};
+
+		fd_close(&s->fd);
+		(void)nanosleep(&moment, NULL);
+		s->fd = session_store_connect(places, s->name);
+		r = s->fd < 0 ? s->fd : session_ask(s, &ignored);
+	}
+	return r == -ECONNRESET;
+}
+
 static int talk_open(const struct session_places *places, const char *name,
 		     struct session *ret_session, struct error *e)
 {
@@ -316,6 +337,8 @@ static int talk_open(const struct session_places *places, const char *name,
 	}
 	s->code = s->fd < 0 ? error_sys(e, s->fd, "reaching the session %s", name)
 			    : session_ask(s, e);
+	if (s->code == -ECONNRESET && talk_is_deaf(places, s))
+		s->code = -EPROTO;
 	if (s->code == -EPROTO) {
 		(void)error_set(e, -EPROTO, "the session %s was started by another version of bawn",
 				name);

@@ -53,7 +53,10 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 
 	if (s->fd < 0) {
 		sessions_print_name(t, state, s->name);
-		text_printf(t, "does not answer (%s)\n", error_words(s->code));
+		if (s->code == -EPROTO || s->code == -EPROTONOSUPPORT)
+			text_printf(t, "was started by another version of bawn\n");
+		else
+			text_printf(t, "does not answer (%s)\n", error_words(s->code));
 		return;
 	}
 	words_age(&age, s->state.since);
