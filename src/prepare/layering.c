@@ -728,6 +728,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	*e = r < 0 ? ERROR_INIT : *e;
 	if (nothing)
 		g->session.project.count = 0;
+	layers_session_note_interrupted(g->layers, g->session.name, g->interrupted);
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
 	layering_let_go(g);

@@ -27,6 +27,7 @@ struct layering {
 	int lock, hold;
 	int tree;                /* the workspace's folder; -1: it has none */
 	const char *branch;      /* of --worktree, or NULL */
+	bool interrupted;        /* its box was lost: nobody meant its end */
 	bool goes_on;            /* with an earlier session, whose name is session.name */
 	struct waiting has;      /* what of that was changed outside meanwhile */
 	enum waiting_count left; /* after layering_count, and how many they are in words */

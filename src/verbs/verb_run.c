@@ -5,7 +5,9 @@
 #include "banner.h"
 #include "client.h"
 #include "fd.h"
+#include "host.h"
 #include "layering.h"
+#include "linger.h"
 #include "message_gate.h"
 #include "outward.h"
 #include "prepare.h"
@@ -22,6 +24,7 @@
 #include "words.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +197,39 @@ static int run_check_name(const struct run *run, const char *name, struct error 
 	return r;
 }
 
+/* Without a box there is no session that could go on, or have a name. */
+static int run_check_host(const struct invocation *i, struct error *e)
+{
+	bool detach = invocation_has(i, OPTION_DETACH);
+
+	if (!detach && !invocation_has(i, OPTION_NAME))
+		return 0;
+	(void)error_set(e, -EINVAL, "--%s is for a session, and without a box there is none",
+			detach ? "detach" : "name");
+	error_next(e, "Leave it out, or --backend host.");
+	return -EINVAL;
+}
+
+/* A detached command has a terminal of its own, and nothing else; and it may end with the login. */
+static void run_say_detached(const struct text *err)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error e = ERROR_INIT;
+	struct host host;
+	struct stat st;
+	const char *ends = host_gather_user(&arena, &host, &e) < 0
+				   ? NULL
+				   : linger_words(linger_look("", host.user, host.uid == 0));
+
+	if (ends)
+		text_styled(err, TEXT_WARN, "bawn: %s\n" LINGER_NEXT "\n", ends);
+
+	if (fstat(STDIN_FILENO, &st) == 0 && !S_ISCHR(st.st_mode))
+		text_styled(err, TEXT_WARN,
+			    "bawn: standard input is not given to a detached command; 'bawn send' "
+			    "types into its terminal\n");
+}
+
 /* The session's name, folder and layers. */
 static int run_begin(struct run *run, const struct invocation *i, struct error *e)
 {
@@ -201,7 +237,9 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 
 	run->plan = run->prepared.plan;
 	if (run->plan->backend == PLAN_BACKEND_HOST)
-		return 0;
+		return run_check_host(i, e);
+	if (run->how.detach)
+		run_say_detached(&run->err);
 	const char *chosen = invocation_value(i, OPTION_NAME);
 	int r = chosen ? run_check_name(run, chosen, e) : 0;
 
@@ -264,6 +302,7 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 		layering_print_choice(&run->layering, &run->err);
 	int r = client_run(plan, &run->how, ret_status, e);
 
+	run->layering.interrupted = r == -ECONNRESET || r == -EPIPE;
 	/* The recorder's lock was ours too. */
 	record_folder_fini(&run->record);
 	outward_end(&run->outward, &run->err);

@@ -150,19 +150,22 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	sessions_left(s, session, &left);
+	const char *how = layers_session_was_interrupted(s->layers, session) ? "interrupted"
+									     : "ended";
+
 	sessions_print_name(s->t, s->state, session->name);
 	/* What does not fit beside the rest stands below it. */
 	if (s->t->tty &&
-	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width) {
+	    SESSIONS_NAME + line.len + strlen(how) + 4 + left.len > (size_t)s->t->width) {
 		_cleanup_buf_ struct buf words = BUF_INIT(SESSIONS_BYTES_MAX),
 					 wrapped = BUF_INIT(SESSIONS_BYTES_MAX);
 
-		buf_putf(&words, "ended; %s", buf_str(&left));
+		buf_putf(&words, "%s; %s", how, buf_str(&left));
 		help_wrap(&wrapped, buf_str(&words), SESSIONS_NAME, (size_t)s->t->width);
 		text_printf(s->t, "%s\n%*s%s\n", buf_str(&line), SESSIONS_NAME, "",
 			    buf_str(&wrapped));
 	} else {
-		text_printf(s->t, "%s  ended; %s\n", buf_str(&line), buf_str(&left));
+		text_printf(s->t, "%s  %s; %s\n", buf_str(&line), how, buf_str(&left));
 	}
 }
 
@@ -176,6 +179,7 @@ static void sessions_json_stopped(const struct sessions_stopped *s,
 	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
 	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
 	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_key_bool(s->j, "interrupted", layers_session_was_interrupted(s->layers, session));
 	json_key_bool(s->j, "gone", sessions_is_gone(s));
 	json_key_bool(s->j, "waits",
 		      session->mode == LAYERS_REVIEW && layers_session_waits(s->layers, session));
