@@ -77,7 +77,13 @@ const struct verb verbs[] = {
 			"read; from a socket more may be taken, so say </dev/null where it should "
 			"read nothing. With "
 			"--stdio the command gets pipes and never a terminal, for programs that "
-			"speak a protocol on their standard streams.",
+			"speak a protocol on their standard streams.\n\n"
+			"A run is a session, which has a name: two words, or what --name says (2 "
+			"to 31 letters from a to z, digits and '-'); --name begins a new session, "
+			"as --fresh does. With --detach the session goes on by itself from the "
+			"start, and its name is printed; a command that cannot be started fails as "
+			"without --detach. Where logging out would end such a session it is said, "
+			"and what to do.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
@@ -117,7 +123,9 @@ const struct verb verbs[] = {
 			"A session goes on without a terminal when it was started with 'bawn run "
 			"--detach', when you press Ctrl-\\ (--detach-key chooses another), and "
 			"when its terminal is closed. Several can be attached at once. Who typed "
-			"last decides how large the terminal is. With --watch you only look.\n\n"
+			"last decides how large the terminal is. With --watch you only look. The "
+			"key is known as well where a program has your terminal report keys in "
+			"another way (kitty's, xterm's), and is no key in what you paste.\n\n"
 			"When the session ends, so does attach, with the exit code of the "
 			"session's command.",
 		.examples = "bawn attach\tthe session of this folder\n"
@@ -298,10 +306,14 @@ const struct verb verbs[] = {
 		.usage = "[OPTIONS]",
 		.summary = "list what runs, and what has ended with changes",
 		.description =
-			"Lists your live sessions: the name that bawn gave to each, for how long "
+			"Lists your live sessions: the name of each, for how long "
 			"it has been running, its workspace and its command; and those that have "
-			"ended and whose changes wait, or can be undone. The name is what "
-			"--session takes. A run without a box (--backend host) is no session.\n\n"
+			"ended and whose changes wait, or can be undone. One whose end nobody "
+			"meant, because bawn, a part of it or the machine was killed, is "
+			"interrupted; 'bawn run --continue' goes on with it. The name, or the "
+			"beginning of it, is what --session takes; of one that 'bawn rename' gave "
+			"another name that is shown. A run without a box (--backend host) is no "
+			"session.\n\n"
 			"With --all every run that is recorded has a line, the newest first: when "
 			"it began, its name, how it ended, how many paths it left changed and how "
 			"often something was refused (a dash: not known), its folder, and the "

@@ -87,8 +87,8 @@ struct client {
 	bool asked_to_stop;          /* a stop signal was passed on; the job's stop is ours too */
 	bool asked_to_end;           /* a signal that ends most commands was passed on */
 	int signals;
-	int grace; /* a clock, once the terminal is gone; else -1 */
-	int first; /* a clock, until --detach lets go; else -1 */
+	int grace;       /* a clock, once the terminal is gone; else -1 */
+	int first;       /* a clock, until --detach lets go; else -1 */
 	struct buf said; /* by the command until then */
 	struct pump pumps[3];
 	bool pumped[3]; /* it was started */
@@ -274,8 +274,8 @@ static int client_on_key(void *context, uint32_t events)
 		return gone ? client_hang_up(c) : 0;
 	}
 	size_t before = (size_t)n;
-	bool detach = client_can_detach(c) && detach_key_feed(&c->detach_key, keys, (size_t)n,
-							      &before);
+	bool detach =
+		client_can_detach(c) && detach_key_feed(&c->detach_key, keys, (size_t)n, &before);
 	int r = client_type(c, keys, before);
 
 	return r < 0 || !detach ? r : client_detach(c);

@@ -17,8 +17,7 @@ static bool key_read_numbers(const uint8_t *at, const uint8_t *end, struct key_n
 
 	*n = (struct key_numbers){.count = 1};
 	for (; at < end; at++) {
-		unsigned int *into =
-			part ? &n->part[n->count - 1] : &n->number[n->count - 1];
+		unsigned int *into = part ? &n->part[n->count - 1] : &n->number[n->count - 1];
 
 		if (*at >= '0' && *at <= '9' && *into < 100000)
 			*into = *into * 10 + (*at - '0');

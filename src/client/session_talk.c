@@ -493,8 +493,9 @@ static int talk_say_none(const struct session_places *places, const char *typed,
 	} else {
 		(void)error_set(e, -ENOENT, "the session %s does not run any more", known->name);
 		if (known->where & SESSION_KEPT)
-			error_next(e, "'bawn diff --session %s' shows what it changed, and 'bawn "
-				      "run --continue %s -- COMMAND' goes on in a new box.",
+			error_next(e,
+				   "'bawn diff --session %s' shows what it changed, and 'bawn "
+				   "run --continue %s -- COMMAND' goes on in a new box.",
 				   known->name, known->name);
 		else
 			error_next(e, "'bawn show %s' tells what it did.", known->name);

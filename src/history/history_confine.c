@@ -86,8 +86,8 @@ static void confine_names(struct invocation *i)
 	if (!strstr(i->verb->usage, "[SESSION") && !str_equal(i->verb->name, "record"))
 		return;
 	for (int n = 0; n < i->argument_count; n++)
-		i->arguments[n] = (char *)(uintptr_t)confine_own_name(host.state_dir,
-								     i->arguments[n]);
+		i->arguments[n] =
+			(char *)(uintptr_t)confine_own_name(host.state_dir, i->arguments[n]);
 }
 
 int history_confine(struct invocation *i, struct error *e)

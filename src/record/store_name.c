@@ -58,9 +58,10 @@ bool store_parse_folder(const char *folder, struct store_session *ret)
 
 bool store_is_verb(const char *name)
 {
-	static const char *const verbs[] = {"apply", "attach", "discard", "exec", "fork", "host",
-					    "prune", "redo",   "restore", "rm",   "run",  "shell",
-					    "snapshot", "snapshots", "system", "undo", "verify"};
+	static const char *const verbs[] = {"apply", "attach", "discard",  "exec",      "fork",
+					    "host",  "prune",  "redo",     "restore",   "rm",
+					    "run",   "shell",  "snapshot", "snapshots", "system",
+					    "undo",  "verify"};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(verbs); i++)
 		if (str_equal(name, verbs[i]))

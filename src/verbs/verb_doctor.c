@@ -369,9 +369,9 @@ static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 
 /* The keepers of this user, by their parents. */
 struct doctor_keepers {
-	size_t count, lost;              /* lost: the parent is no bawn */
+	size_t count, lost;               /* lost: the parent is no bawn */
 	uint64_t parents[DOCTOR_KEEPERS]; /* of those that are not */
-	struct buf pids;                 /* of the lost ones */
+	struct buf pids;                  /* of the lost ones */
 };
 
 static void doctor_find_keepers(struct doctor_keepers *k)

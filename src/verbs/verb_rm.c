@@ -82,8 +82,9 @@ static int rename_do(const struct invocation *i, struct error *e)
 	if (r == 0)
 		r = session_label_give(places.state, own->name, label, e);
 	if (r == 0)
-		text_printf(&out, *label ? "%s is called %s now; its record keeps its own name\n"
-					 : "%s has no other name any more\n",
+		text_printf(&out,
+			    *label ? "%s is called %s now; its record keeps its own name\n"
+				   : "%s has no other name any more\n",
 			    own->name, label);
 	return r;
 }
@@ -121,8 +122,7 @@ static int rm_look(struct rm *rm, const char *typed)
 {
 	_cleanup_session_names_ struct session_names names = {NULL, 0};
 	int r = session_names_get(&rm->places, SESSION_ANYWHERE, &names, &rm->e);
-	const struct session_known *own =
-		r < 0 ? NULL : session_names_match(&names, typed, &rm->e);
+	const struct session_known *own = r < 0 ? NULL : session_names_match(&names, typed, &rm->e);
 
 	if (!own) {
 		if (rm->e.code == -ENOENT)
@@ -219,8 +219,8 @@ static int rm_one(struct rm *rm, const char *typed)
 		text_printf(&rm->out, "would be removed  %s\n", rm->name);
 		return 0;
 	}
-	if (rm->prompt.tty >= 0 && prompt_key(&rm->prompt, buf_str(&question), "ny",
-					      "y  remove it\nn  keep it") != 'y')
+	if (rm->prompt.tty >= 0 &&
+	    prompt_key(&rm->prompt, buf_str(&question), "ny", "y  remove it\nn  keep it") != 'y')
 		return 1;
 	if (rm->layers.dir >= 0)
 		r = rm_changes(rm);

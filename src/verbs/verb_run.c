@@ -246,8 +246,8 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	if (r == 0)
 		r = layering_choose(layering, i, &run->prepared, e);
 	const struct run_names taken = {layering, run->prepared.places.state};
-	const struct session_name name = {.wanted =
-						  layering->goes_on ? layering->session.name : chosen,
+	const struct session_name name = {.wanted = layering->goes_on ? layering->session.name
+								      : chosen,
 					  .is_taken = run_is_taken,
 					  .context = &taken};
 

@@ -150,8 +150,8 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	sessions_left(s, session, &left);
-	const char *how = layers_session_was_interrupted(s->layers, session) ? "interrupted"
-									     : "ended";
+	const char *how =
+		layers_session_was_interrupted(s->layers, session) ? "interrupted" : "ended";
 
 	sessions_print_name(s->t, s->state, session->name);
 	/* What does not fit beside the rest stands below it. */

@@ -873,7 +873,8 @@ static void test_versions(void **state)
 	assert_refused_version(w, fd, "bawn of an older kind with version 18446744073709551615");
 	assert_int_equal(channel_send(fd, MESSAGE_STATUS, body, NULL, 0), 0);
 	assert_refused_version(w, fd, "bawn of an older kind with version 0");
-	assert_int_equal(say_hello(fd, 7, "a name that is much longer than anything that is shown"), 0);
+	assert_int_equal(say_hello(fd, 7, "a name that is much longer than anything that is shown"),
+			 0);
 	assert_refused_version(w, fd, "bawn a name that is much longer than");
 	assert_int_equal(say_hello(fd, MESSAGE_CONTROL_VERSION, "0.9"), 0);
 	lead_run(&w->loop);
@@ -885,8 +886,8 @@ static void test_versions(void **state)
 static void test_versions_for_ever(void **state)
 {
 	static const uint8_t hello[] = {1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, '0', '.', '9', 0};
-	static const uint8_t failed[] = {5, 0, 0,   0,   0, 0, 0, 0, 2, 0,
-					 0, 0, 'n', 'o', 0, 1, 0, 0, 0, '.', 0};
+	static const uint8_t failed[] = {5, 0,   0,   0, 0, 0, 0, 0, 2,   0, 0,
+					 0, 'n', 'o', 0, 1, 0, 0, 0, '.', 0};
 	struct message_hello m;
 	struct message_failed f;
 	struct error e = ERROR_INIT;

@@ -17,20 +17,23 @@ struct row {
 
 static const struct row rows[] = {
 	{CTRL('\\'), "\x1c", 0},
-	{CTRL('\\'), "ab\x1c" "cd", 2},
+	{CTRL('\\'),
+	 "ab\x1c"
+	 "cd",
+	 2},
 	{CTRL('\\'), "abc", -1},
 	{CTRL('\\'), "", -1},
 	{-1, "\x1c\x1b[92;5u", -1},
 	{CTRL('\\'), "a\x1b[92;5u", 1},
 	{CTRL('\\'), "\x1b[92;5:1u", 0},
 	{CTRL('\\'), "\x1b[92;5:2u", 0},
-	{CTRL('\\'), "\x1b[92;5:3u", -1}, /* let go */
-	{CTRL('\\'), "\x1b[92;69u", 0},   /* Caps Lock */
-	{CTRL('\\'), "\x1b[92;197u", 0},  /* and Num Lock */
+	{CTRL('\\'), "\x1b[92;5:3u", -1},  /* let go */
+	{CTRL('\\'), "\x1b[92;69u", 0},    /* Caps Lock */
+	{CTRL('\\'), "\x1b[92;197u", 0},   /* and Num Lock */
 	{CTRL('\\'), "\x1b[92:124;5u", 0}, /* with the shifted letter */
-	{CTRL('\\'), "\x1b[92;5;28u", 0}, /* with its text */
-	{CTRL('\\'), "\x1b[92;6u", -1},   /* and Shift */
-	{CTRL('\\'), "\x1b[92;7u", -1},   /* and Alt */
+	{CTRL('\\'), "\x1b[92;5;28u", 0},  /* with its text */
+	{CTRL('\\'), "\x1b[92;6u", -1},    /* and Shift */
+	{CTRL('\\'), "\x1b[92;7u", -1},    /* and Alt */
 	{CTRL('\\'), "\x1b[92u", -1},
 	{CTRL('\\'), "\x1b[93;5u", -1},
 	{CTRL('\\'), "\x1b[27;5;92~", 0},
@@ -49,7 +52,7 @@ static const struct row rows[] = {
 	{CTRL('\\'), "\x1b[92\x1c", 4},
 	{CTRL('\\'), "\x1b\x1c", 1},
 	{CTRL('\\'), "\x1b[9\x1b[92;5u", 3},
-	{CTRL('\\'), "\x1b[1111111111111111111111111111111111111111111;5u\x1c", 47},
+	{CTRL('\\'), "\x1b[1111111111111111111111111111111111111111111;5u\x1c", 48},
 	{CTRL('\\'), "\x1b[1;2;3;4;5u", -1},
 	{CTRL('\\'), "\x1bO\x1c", 2},
 	{CTRL('\\'), "\x1b[A\x1c", 3},

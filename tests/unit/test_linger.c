@@ -6,8 +6,7 @@
 #include "str.h"
 
 #define IN_LOGIN "0::/user.slice/user-1000.slice/session-3.scope\n"
-#define IN_MANAGER \
-	"0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-term-1.scope\n"
+#define IN_MANAGER "0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-term-1.scope\n"
 #define IN_SERVICE "0::/system.slice/cron.service\n"
 
 static struct linger_conf conf_of(const char *text, const char *user, bool shipped)
@@ -49,8 +48,7 @@ static void test_judge(void **state)
 		 LINGER_ENDS_WITH_LOGIN},
 		{true, false, IN_LOGIN, "; KillUserProcesses=no\nKillUserProcessesX=no\n", "jo",
 		 LINGER_ENDS_WITH_LOGIN},
-		{true, false, IN_MANAGER, "KillUserProcesses=no\n", "jo",
-		 LINGER_ENDS_WITH_MANAGER},
+		{true, false, IN_MANAGER, "KillUserProcesses=no\n", "jo", LINGER_ENDS_WITH_MANAGER},
 		{true, false, IN_SERVICE, "KillUserProcesses=yes\n", "jo", LINGER_STAYS},
 		{true, false, "", "KillUserProcesses=yes\n", "jo", LINGER_STAYS},
 	};

@@ -8,12 +8,16 @@
 
 static void test_what_may_be_a_name(void **state)
 {
-	static const char *const good[] = {"api",  "fix-login", "ab", "a2", "try2", "x-y-z",
-					   "calm-otter", "abcdefghijklmnopqrstuvwxyz01234"};
+	static const char *const good[] = {
+		"api",  "fix-login", "ab",         "a2",
+		"try2", "x-y-z",     "calm-otter", "abcdefghijklmnopqrstuvwxyz01234"};
 	static const char *const bad[] = {
-		"",     "a",    "A",    "Api",  "a b",  "a/b",  "..",      ".x",   "-x",    "x-",
-		"2nd",  "try-2", "a-0", "a\n",  "a\x1b", "\xc3\xa4\xc3\xa4", "apply", "undo",
-		"last", "all",  "host", "today", "run", "abcdefghijklmnopqrstuvwxyz012345"};
+		"",      "a",     "A",     "Api",
+		"a b",   "a/b",   "..",    ".x",
+		"-x",    "x-",    "2nd",   "try-2",
+		"a-0",   "a\n",   "a\x1b", "\xc3\xa4\xc3\xa4",
+		"apply", "undo",  "last",  "all",
+		"host",  "today", "run",   "abcdefghijklmnopqrstuvwxyz012345"};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(good); i++) {
@@ -52,12 +56,18 @@ static void test_which_is_meant(void **state)
 		const char *typed, *meant;
 		int code;
 	} rows[] = {
-		{"amber-fox", "amber-fox", 0}, {"amber-o", "amber-owl", 0},
-		{"amber", NULL, -ENOTUNIQ},    {"build", "build", 0}, /* a name before a label */
-		{"buil", NULL, -ENOTUNIQ},     {"calm", "calm", 0},   /* whole before a beginning */
-		{"cal", NULL, -ENOTUNIQ},      {"calm-", "calm-otter", 0},
-		{"z", "calm", 0},              {"x", NULL, -ENOENT},
-		{"", NULL, -ENOENT},           {"amber-foxes", NULL, -ENOENT},
+		{"amber-fox", "amber-fox", 0},
+		{"amber-o", "amber-owl", 0},
+		{"amber", NULL, -ENOTUNIQ},
+		{"build", "build", 0}, /* a name before a label */
+		{"buil", NULL, -ENOTUNIQ},
+		{"calm", "calm", 0}, /* whole before a beginning */
+		{"cal", NULL, -ENOTUNIQ},
+		{"calm-", "calm-otter", 0},
+		{"z", "calm", 0},
+		{"x", NULL, -ENOENT},
+		{"", NULL, -ENOENT},
+		{"amber-foxes", NULL, -ENOENT},
 	};
 
 	(void)state;
