@@ -81,7 +81,7 @@ void help_all(struct buf *into)
 		if (!verbs[i].hidden)
 			buf_putf(&rows, "%s\t%s\n", verbs[i].name, verbs[i].summary);
 	buf_put_str(into, help_what);
-	buf_put_str(into, "\nUsage: bawn VERB [OPTIONS] [ARGUMENT...]\n\nVerbs:\n");
+	buf_put_str(into, "\nUsage: bawn VERB [OPTIONS] [ARGUMENT...]\n\n");
 	help_columns(into, buf_str(&rows), HELP_VERB_COLUMN);
 	buf_put_str(into,
 		    "\n'bawn VERB --help' shows the options of a verb; 'man bawn' says more.\n");

@@ -25,8 +25,20 @@
 	"\"\" }' |\n"                                                           \
 	"		sort -u\n"
 
-/* ---- bash: needs nothing of the bash-completion package, and uses it for the command if it is
- * there ---- */
+/* All sessions that are recorded, and all labels (src/state/session_names.h). */
+#define COMPLETION_LIST(state)                                                                   \
+	"	ls \"" state "/bawn/record\" 2>/dev/null | sed -n 's/^[0-9]*-[0-9]*-//p' | sed " \
+	"'s/-[0-9]*$//' |\n"                                                                     \
+	"		grep -Ev '^(apply|discard|fork|host|restore|snapshot|undo|verify)$' | "               \
+	"sort -u\n"                                                                              \
+	"	ls \"" state "/bawn/names\" 2>/dev/null\n"
+#define COMPLETION_ENDED                                                             \
+	"_bawn_ended()\n"                                                            \
+	"{\n" COMPLETION_LIST("${XDG_STATE_HOME:-$HOME/.local/state}") "	return 0\n" \
+								       "}\n"
+
+/* ---- bash: needs nothing of the bash-completion package, and uses it for the command if there
+ * ---- */
 
 static const char bash_frame[] =
 	"_bawn()\n"
@@ -92,7 +104,7 @@ static const char bash_frame[] =
 	"	case $(_bawn_kind \"$1\") in\n"
 	"	paths) _bawn_changed \"$1\" \"$3\" ;;\n"
 	"	snapshots) (($2)) || _bawn_words \"$(_bawn_snapshots)\" \"$3\" ;;\n"
-	"	sessions) (($2)) || _bawn_words \"$(_bawn_sessions)\" \"$3\" ;;\n"
+	"	sessions) (($2)) || _bawn_words \"$(_bawn_sessions \"$3\")\" \"$3\" ;;\n"
 	"	*) (($2)) || _bawn_words \"$(_bawn_arguments \"$1\")\" \"$3\" ;;\n"
 	"	esac\n"
 	"}\n"
@@ -127,22 +139,22 @@ static const char bash_frame[] =
 	"	mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")\n"
 	"}\n"
 	"\n"
-	"# Those of this folder; where there are none all that are recorded, for those can be "
-	"asked about.\n"
+	"# _bawn_sessions PREFIX: those of this folder; where none of them fits all that are "
+	"recorded,\n"
+	"# for those can be asked about, and all names that were given.\n"
 	"_bawn_sessions()\n"
 	"{\n"
 	"	local here=$(bawn sessions --json 2>/dev/null </dev/null | awk -F'\"' -v "
-	"at=\"$PWD\" \\\n"
-	"		'$2 == \"name\" && $4 ~ /^[a-z0-9-]*$/ { name = $4 } $2 == \"workspace\" "
-	"&& $4 == at { print name "
-	"}')\n"
+	"at=\"$PWD\" -v p=\"$1\" \\\n"
+	"		'$2 == \"name\" { n = $4; l = \"\" } $2 == \"label\" { l = $4 }\n"
+	"		$2 == \"workspace\" && $4 == at { if (index(n, p) == 1) print n; if (l != "
+	"\"\" && index(l, p) == 1) print l }' |\n"
+	"		grep -E '^[a-z0-9-]*$')\n"
 	"\n"
 	"	[[ -n $here ]] && echo \"$here\" && return\n"
-	"	ls \"${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record\" 2>/dev/null |\n"
-	"		sed -n 's/^[0-9]*-[0-9]*-//p' |\n"
-	"		grep -Ev '^(apply|discard|undo)(-[0-9]+)?$' | sort -u\n"
+	"	_bawn_ended\n"
 	"}\n"
-	"\n"
+	"\n" COMPLETION_ENDED "\n"
 	"_bawn_held()\n"
 	"{\n"
 	"	" COMPLETION_HELD "}\n"
@@ -269,7 +281,13 @@ static void bash_options(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
-/* Whether its argument is the name of another verb. */
+/* Its argument is the name of another one. */
+static bool completion_takes_session(const struct verb *v)
+{
+	return str_after(v->usage, "SESSION") || strstr(v->usage, " SESSION") ||
+	       strstr(v->usage, "[SESSION");
+}
+
 static bool completion_takes_verb(const struct verb *v)
 {
 	return str_equal(v->name, "help");
@@ -298,7 +316,11 @@ static void bash_kinds(struct buf *into)
 {
 	static const struct {
 		const char *word, *kind;
-	} kinds[] = {{"PATH", "paths"}, {"[SNAPSHOT]", "snapshots"}, {"[SESSION", "sessions"}};
+	} kinds[] = {{"PATH", "paths"},
+		     {"[SNAPSHOT]", "snapshots"},
+		     {"[SESSION", "sessions"},
+		     {"SESSION NAME", "sessions"},
+		     {"SESSION...", "sessions"}};
 
 	buf_put_str(into, "_bawn_kind()\n{\n\tcase $1 in\n");
 	for (size_t i = 0; i < verb_count; i++)
@@ -364,7 +386,7 @@ static void bash_value(struct buf *into, const struct option *o)
 		buf_put_str(into, "mapfile -t COMPREPLY < <(compgen -e -- \"$2\")");
 		break;
 	case VALUE_SESSION:
-		buf_put_str(into, "_bawn_words \"$(_bawn_sessions)\" \"$2\"");
+		buf_put_str(into, "_bawn_words \"$(_bawn_sessions \"$2\")\" \"$2\"");
 		break;
 	case VALUE_HELD:
 		buf_put_str(into, "_bawn_words \"$(_bawn_held)\" \"$2\"");
@@ -478,6 +500,11 @@ static void zsh_verb(struct buf *into, const struct verb *v)
 		buf_put_str(into, "\t\t\t'1:verb:(");
 		completion_verbs(into, " ", NULL);
 		buf_put_str(into, ")'");
+	} else if (completion_takes_session(v)) {
+		buf_putf(into, "\t\t\t'%s:session:{compadd - ${(f)\"$(_bawn_sessions)\"}}'",
+			 v->arguments_max < 0 ? "*" : "1");
+		if (v->arguments_max == 2)
+			buf_put_str(into, " '2:name:'");
 	} else {
 		buf_put_str(into, "\t\t\t':'");
 	}
@@ -486,9 +513,8 @@ static void zsh_verb(struct buf *into, const struct verb *v)
 
 static void zsh_write(struct buf *into)
 {
-	buf_put_str(into, "#compdef bawn\n# made by 'bawn completion zsh'\n\n_bawn_sessions()\n{\n"
-			  "\tls ${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record 2>/dev/null |\n"
-			  "\t\tsed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n}\n\n_bawn_held()\n{\n"
+	buf_put_str(into, "#compdef bawn\n# made by 'bawn completion zsh'\n\n" COMPLETION_ENDED
+			  "\n_bawn_sessions()\n{\n\t_bawn_ended\n}\n\n_bawn_held()\n{\n"
 			  "\t" COMPLETION_HELD "}\n\n_bawn()\n{\n"
 			  "\tlocal curcontext=$curcontext state line ret=1\n"
 			  "\tlocal -A opt_args\n\tlocal -a bawn_verbs\n\n\tbawn_verbs=(\n");
@@ -522,56 +548,62 @@ static const char fish_frame[] =
 	"# Also those that have ended: what is recorded can be asked about.\n"
 	"function __bawn_sessions\n"
 	"	set -l state ~/.local/state\n"
-	"	set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME\n"
-	"	command ls $state/bawn/record 2>/dev/null | sed -n 's/^[0-9]*-[0-9]*-//p' | sort "
-	"-u\n"
-	"end\n"
-	"\n"
-	"function __bawn_held\n"
-	"	" COMPLETION_HELD "end\n"
-	"\n"
-	"function __bawn_verb\n"
-	"	set -l words (commandline -opc)\n"
-	"	test (count $words) -gt 1; and echo -- $words[2]\n"
-	"end\n"
-	"\n"
-	"# The words of the command in the box that stand before the cursor, if its place is "
-	"reached.\n"
-	"function __bawn_command\n"
-	"	set -l words (commandline -opc)\n"
-	"	contains -- \"$words[2]\" $__bawn_runs; or return 1\n"
-	"	set -l skip no\n"
-	"	for i in (seq 3 (count $words))\n"
-	"		if test $skip = yes\n"
-	"			set skip no\n"
-	"		else if test \"$words[$i]\" = --\n"
-	"			test $i -lt (count $words); and printf '%s\\n' $words[(math $i + "
-	"1)..-1]\n"
-	"			return 0\n"
-	"		else if contains -- \"$words[$i]\" $__bawn_values\n"
-	"			set skip yes\n"
-	"		else if not string match -q -- '-*' \"$words[$i]\"\n"
-	"			printf '%s\\n' $words[$i..-1]\n"
-	"			return 0\n"
-	"		end\n"
-	"	end\n"
-	"	test $skip = no; and not string match -q -- '-*' (commandline -ct)\n"
-	"end\n"
-	"\n"
-	"# The verb is one of these, and its command is not reached.\n"
-	"function __bawn_is\n"
-	"	contains -- \"$(__bawn_verb)\" $argv; and not __bawn_command >/dev/null\n"
-	"end\n"
-	"\n"
-	"function __bawn_complete_command\n"
-	"	set -l words (__bawn_command)\n"
-	"	complete -C (string join -- ' ' (string escape -- $words) (commandline -ct))\n"
-	"end\n"
-	"\n"
-	"complete -c bawn -f\n"
-	"complete -c bawn -n 'not __bawn_verb' -s h -l help -d 'show what there is'\n"
-	"complete -c bawn -n 'not __bawn_verb' -l version -d 'print the version'\n"
-	"complete -c bawn -n '__bawn_command >/dev/null' -x -a '(__bawn_complete_command)'\n";
+	"	set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME\n" COMPLETION_LIST(
+		"$state") "end\n"
+			  "\n"
+			  "function __bawn_held\n"
+			  "	" COMPLETION_HELD "end\n"
+			  "\n"
+			  "function __bawn_verb\n"
+			  "	set -l words (commandline -opc)\n"
+			  "	test (count $words) -gt 1; and echo -- $words[2]\n"
+			  "end\n"
+			  "\n"
+			  "# The words of the command in the box that stand before the cursor, if "
+			  "its place is "
+			  "reached.\n"
+			  "function __bawn_command\n"
+			  "	set -l words (commandline -opc)\n"
+			  "	contains -- \"$words[2]\" $__bawn_runs; or return 1\n"
+			  "	set -l skip no\n"
+			  "	for i in (seq 3 (count $words))\n"
+			  "		if test $skip = yes\n"
+			  "			set skip no\n"
+			  "		else if test \"$words[$i]\" = --\n"
+			  "			test $i -lt (count $words); and printf '%s\\n' "
+			  "$words[(math $i + "
+			  "1)..-1]\n"
+			  "			return 0\n"
+			  "		else if contains -- \"$words[$i]\" $__bawn_values\n"
+			  "			set skip yes\n"
+			  "		else if not string match -q -- '-*' \"$words[$i]\"\n"
+			  "			printf '%s\\n' $words[$i..-1]\n"
+			  "			return 0\n"
+			  "		end\n"
+			  "	end\n"
+			  "	test $skip = no; and not string match -q -- '-*' (commandline "
+			  "-ct)\n"
+			  "end\n"
+			  "\n"
+			  "# The verb is one of these, and its command is not reached.\n"
+			  "function __bawn_is\n"
+			  "	contains -- \"$(__bawn_verb)\" $argv; and not __bawn_command "
+			  ">/dev/null\n"
+			  "end\n"
+			  "\n"
+			  "function __bawn_complete_command\n"
+			  "	set -l words (__bawn_command)\n"
+			  "	complete -C (string join -- ' ' (string escape -- $words) "
+			  "(commandline -ct))\n"
+			  "end\n"
+			  "\n"
+			  "complete -c bawn -f\n"
+			  "complete -c bawn -n 'not __bawn_verb' -s h -l help -d 'show what there "
+			  "is'\n"
+			  "complete -c bawn -n 'not __bawn_verb' -l version -d 'print the "
+			  "version'\n"
+			  "complete -c bawn -n '__bawn_command >/dev/null' -x -a "
+			  "'(__bawn_complete_command)'\n";
 
 static void fish_value(struct buf *into, const struct option *o)
 {
@@ -646,6 +678,10 @@ static void fish_write(struct buf *into)
 		buf_putf(into, "complete -c bawn -n 'not __bawn_verb' -a %s -d '", v->name);
 		completion_quote(into, v->summary, "");
 		buf_put_str(into, "'\n");
+		if (completion_takes_session(v))
+			buf_putf(into,
+				 "complete -c bawn -n '__bawn_is %s' -a '(__bawn_sessions)'\n",
+				 v->name);
 		if (!v->words && !completion_takes_verb(v))
 			continue;
 		buf_putf(into, "complete -c bawn -n '__bawn_is %s", v->name);

@@ -78,7 +78,13 @@ const struct verb verbs[] = {
 			"read; from a socket more may be taken, so say </dev/null where it should "
 			"read nothing. With "
 			"--stdio the command gets pipes and never a terminal, for programs that "
-			"speak a protocol on their standard streams.",
+			"speak a protocol on their standard streams.\n\n"
+			"A run is a session, which has a name: two words, or what --name says (2 "
+			"to 31 letters from a to z, digits and '-'); --name begins a new session, "
+			"as --fresh does. With --detach the session goes on by itself from the "
+			"start, and its name is printed; a command that cannot be started fails as "
+			"without --detach. Where logging out would end such a session it is said, "
+			"and what to do.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
@@ -89,7 +95,7 @@ const struct verb verbs[] = {
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
-			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY),
+			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY) | BIT(NAME),
 		.command = true,
 		.arguments_min = 1,
 		.arguments_max = -1,
@@ -106,7 +112,7 @@ const struct verb verbs[] = {
 			    "bawn shell -w ~/project\twith another folder as the workspace",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(CONTINUE) | BIT(FRESH) |
-			   BIT(WORKTREE) | BIT(DETACH_KEY),
+			   BIT(WORKTREE) | BIT(DETACH_KEY) | BIT(NAME),
 	},
 	{
 		.name = "attach",
@@ -119,7 +125,9 @@ const struct verb verbs[] = {
 			"A session goes on without a terminal when it was started with 'bawn run "
 			"--detach', when you press Ctrl-\\ (--detach-key chooses another), and "
 			"when its terminal is closed. Several can be attached at once. Who typed "
-			"last decides how large the terminal is. With --watch you only look.\n\n"
+			"last decides how large the terminal is. With --watch you only look. The "
+			"key is known as well where a program has your terminal report keys in "
+			"another way (kitty's, xterm's), and is no key in what you paste.\n\n"
 			"When the session ends, so does attach, with the exit code of the "
 			"session's command.",
 		.examples = "bawn attach\tthe session of this folder\n"
@@ -335,10 +343,14 @@ const struct verb verbs[] = {
 		.usage = "[OPTIONS]",
 		.summary = "list what runs, and what has ended with changes",
 		.description =
-			"Lists your live sessions: the name that bawn gave to each, for how long "
+			"Lists your live sessions: the name of each, for how long "
 			"it has been running, its workspace and its command; and those that have "
-			"ended and whose changes wait, or can be undone. The name is what "
-			"--session takes. A run without a box (--backend host) is no session.\n\n"
+			"ended and whose changes wait, or can be undone. One whose end nobody "
+			"meant, because bawn, a part of it or the machine was killed, is "
+			"interrupted; 'bawn run --continue' goes on with it. The name, or the "
+			"beginning of it, is what --session takes; of one that 'bawn rename' gave "
+			"another name that is shown. A run without a box (--backend host) is no "
+			"session.\n\n"
 			"With --all every run that is recorded has a line, the newest first: when "
 			"it began, its name, how it ended, how many paths it left changed and how "
 			"often something was refused (a dash: not known), its folder, and the "
@@ -354,6 +366,47 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
 		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
+	},
+	{
+		.name = "rename",
+		.usage = "SESSION NAME",
+		.summary = "give a session another name",
+		.description =
+			"Gives a session, running or ended, a name of your own. Every verb that "
+			"takes a session takes it, and 'bawn sessions' shows it. The session's own "
+			"name goes on working, and its record keeps it: a record is never "
+			"changed. A session has one such name; its own name as NAME takes it "
+			"away.\n\n"
+			"A name has 2 to 31 letters from a to z, digits and '-', and begins with a "
+			"letter. 'bawn run --name NAME' begins a session under a name.",
+		.examples = "bawn rename calm-otter fix-login\tthen: bawn attach fix-login\n"
+			    "bawn rename fix-login calm-otter\tits own name again",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it cannot be called so",
+		.options = BIT(HELP),
+		.arguments_min = 2,
+		.arguments_max = 2,
+	},
+	{
+		.name = "rm",
+		.usage = "[OPTIONS] SESSION...",
+		.summary = "forget sessions that have ended",
+		.description =
+			"Removes all that is kept of a session that has ended: its changes, as "
+			"'bawn discard' does, or what 'bawn undo' would need; its records, which "
+			"the ledger then has as removed; and the name that you gave it. It asks "
+			"first, and says what was not applied. Your folder is not touched, and "
+			"snapshots with a name stay.",
+		.examples = "bawn rm calm-otter\task, and remove it\n"
+			    "bawn rm --yes calm-otter\twithout asking",
+		.exits = "0\tdone\n"
+			 "1\tsomething stays: you said no\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, it runs, or it could not be removed",
+		.options = BIT(HELP) | BIT(YES) | BIT(DRY_RUN),
+		.arguments_min = 1,
+		.arguments_max = -1,
 	},
 	{
 		.name = "allow",
@@ -922,8 +975,9 @@ const struct verb verbs[] = {
 			"or all of the session that is named.\n\n"
 			"'bawn record compress' packs finished sessions with zstd; everything "
 			"reads them as before. 'bawn record prune' removes records of finished "
-			"sessions by --older-than and --keep-size, and enters in the ledger what "
-			"was removed. Nothing else removes a record.",
+			"sessions by --older-than and --keep-size, or those of the sessions that "
+			"are named, and enters in the ledger what was removed. Nothing else "
+			"removes a record.",
 		.examples = "bawn record verify\tall of them\n"
 			    "bawn record verify last --key FILE\twith the key you kept\n"
 			    "bawn record anchor --to FILE\ta head to keep elsewhere\n"

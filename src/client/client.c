@@ -26,6 +26,7 @@
 #include "asked_snapshot.h"
 #include "channel.h"
 #include "clock.h"
+#include "detach_key.h"
 #include "fd.h"
 #include "forward.h"
 #include "helper.h"
@@ -64,6 +65,13 @@
 enum { CLIENT_STARTING, CLIENT_RUNNING };
 enum { CLIENT_ROWS = 24, CLIENT_COLUMNS = 80 }; /* of a terminal that nobody sees yet */
 enum { CLIENT_JOB = 1, CLIENT_GRACE_SECONDS = 2, CLIENT_UNWRITTEN = 125 }; /* the last: EXIT_BAWN */
+/* A command that cannot be started ends at once; so long --detach looks. */
+enum {
+	CLIENT_FIRST_MS = 100,
+	CLIENT_FIRST_BYTES = 4096,
+	CLIENT_NOT_RUNNABLE = 126,
+	CLIENT_NOT_FOUND = 127,
+};
 
 struct client {
 	struct loop loop;
@@ -71,7 +79,7 @@ struct client {
 	pid_t keeper_pid;
 	int keeper_ends;    /* a pidfd of it, where it is not our child any more; or -1 */
 	pid_t resolver_pid; /* 0: not ours */
-	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
+	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle, first_handle;
 	struct terminal terminal;
 	struct terminal_state shown; /* what the box's output may have changed there */
 	int output;                  /* where the box's terminal is shown; -1 without one */
@@ -80,7 +88,9 @@ struct client {
 	bool asked_to_stop;          /* a stop signal was passed on; the job's stop is ours too */
 	bool asked_to_end;           /* a signal that ends most commands was passed on */
 	int signals;
-	int grace; /* a clock, once the terminal is gone; else -1 */
+	int grace;       /* a clock, once the terminal is gone; else -1 */
+	int first;       /* a clock, until --detach lets go; else -1 */
+	struct buf said; /* by the command until then */
 	struct pump pumps[3];
 	bool pumped[3]; /* it was started */
 	bool draining;  /* the box is gone, and its last bytes are on their way */
@@ -88,6 +98,7 @@ struct client {
 	struct handover handover;
 	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
 	size_t given_count;
+	struct detach_key detach_key;
 	bool ended;
 	bool attached; /* to a session of somebody else's */
 	bool detached; /* the tender: nobody sees the terminal here */
@@ -265,10 +276,10 @@ static int client_on_key(void *context, uint32_t events)
 		c->reading = false;
 		return gone ? client_hang_up(c) : 0;
 	}
-	const uint8_t *detach = c->options->detach_key >= 0 && client_can_detach(c)
-					? memchr(keys, c->options->detach_key, (size_t)n)
-					: NULL;
-	int r = client_type(c, keys, detach ? (size_t)(detach - keys) : (size_t)n);
+	size_t before = (size_t)n;
+	bool detach =
+		client_can_detach(c) && detach_key_feed(&c->detach_key, keys, (size_t)n, &before);
+	int r = client_type(c, keys, before);
 
 	return r < 0 || !detach ? r : client_detach(c);
 }
@@ -376,6 +387,8 @@ static int client_on_output(void *context, struct channel_packet *packet, struct
 	struct client *c = context;
 
 	(void)e;
+	if (c->first >= 0 && c->said.len + packet->body.len <= CLIENT_FIRST_BYTES)
+		buf_put(&c->said, packet->body.ptr, packet->body.len);
 	terminal_state_feed(&c->shown, packet->body.ptr, packet->body.len);
 	if (c->output >= 0 && fd_write_all(c->output, packet->body.ptr, packet->body.len) == -EPIPE)
 		c->output = -1;
@@ -459,6 +472,46 @@ static int client_on_ask(void *context, struct channel_packet *packet, struct er
 	return 0;
 }
 
+/* The command has started, as far as anybody can tell: from now on it is on its own. */
+static int client_on_first(void *context, uint32_t events)
+{
+	struct client *c = context;
+
+	(void)events;
+	loop_remove(&c->loop, &c->first_handle);
+	fd_close(&c->first);
+	return client_detach(c);
+}
+
+static int client_start_first(struct client *c)
+{
+	const struct itimerspec moment = {.it_value.tv_nsec = CLIENT_FIRST_MS * 1000000L};
+
+	c->first = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (c->first < 0 || timerfd_settime(c->first, 0, &moment, NULL) < 0)
+		return -errno;
+	return loop_add(&c->loop, c->first, EPOLLIN, client_on_first, c, &c->first_handle);
+}
+
+/* It was over before it was let go.  What could not be started is told as without --detach. */
+static void client_end_first(struct client *c)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(CLIENT_FIRST_BYTES * 4);
+	struct text err = text_open(STDERR_FILENO), out = text_open(STDOUT_FILENO);
+
+	if (WIFEXITED(c->status) && (WEXITSTATUS(c->status) == CLIENT_NOT_FOUND ||
+				     WEXITSTATUS(c->status) == CLIENT_NOT_RUNNABLE)) {
+		while (c->said.len > 0 && strchr("\r\n", c->said.ptr[c->said.len - 1]))
+			c->said.len--;
+		text_escape(&shown, buf_span(&c->said));
+		if (shown.len > 0)
+			text_printf(&err, "%s\n", buf_str(&shown));
+		return;
+	}
+	text_printf(&out, "%s\n", c->options->session->name);
+	c->status = 0;
+}
+
 static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -469,7 +522,7 @@ static int client_on_ready(void *context, struct channel_packet *packet, struct 
 	if (c->options->outward)
 		outward_start(c->options->outward);
 	process_forget_start();
-	return c->options->detach ? client_detach(c) : 0;
+	return c->options->detach ? client_start_first(c) : 0;
 }
 
 static int client_on_failed(void *context, struct channel_packet *packet, struct error *e)
@@ -488,6 +541,8 @@ static int client_on_exited(void *context, struct channel_packet *packet, struct
 		return r;
 	c->ended = true;
 	c->status = (int)m.value;
+	if (c->first >= 0)
+		client_end_first(c);
 	loop_stop(&c->loop);
 	return 0;
 }
@@ -912,6 +967,8 @@ static void client_end(struct client *c)
 			continue;
 	fd_close(&c->signals);
 	fd_close(&c->grace);
+	fd_close(&c->first);
+	buf_fini(&c->said);
 	loop_fini(&c->loop);
 }
 
@@ -950,10 +1007,13 @@ static struct client *client_new(const struct client_options *options, struct er
 	}
 	c->error = e;
 	c->options = options;
+	c->detach_key = DETACH_KEY_INIT(options->detach_key);
 	c->ssh_agent = c->workspace = "";
 	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
 	c->handover = HANDOVER_INIT;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = c->keeper_ends = -1;
+	c->first = -1;
+	c->said = BUF_INIT(CLIENT_FIRST_BYTES);
 	return c;
 }
 

@@ -3,10 +3,12 @@
 
 #include "array.h"
 #include "clock.h"
+#include "config.h"
 #include "fd.h"
 #include "message_box.h"
 #include "plan_read.h"
 #include "process.h"
+#include "session_names.h"
 #include "str.h"
 
 #include <limits.h>
@@ -24,6 +26,7 @@ enum {
 	TALK_TENDER_MS = 3000, /* for it to put the changes in order; its terminal may be frozen */
 	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
 	TALK_MOMENT_MS = 32,
+	TALK_DEAF_TRIES = 2,
 	TALK_SESSIONS_MAX = 4096,
 };
 
@@ -181,10 +184,11 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 static int session_ask(struct session *s, struct error *e)
 {
 	struct talk t = {.session = s, .failure = ERROR_INIT};
+	const struct message_hello hello = {MESSAGE_CONTROL_VERSION, BAWN_VERSION};
 
 	arena_fini(&s->arena);
 	s->arena = ARENA_INIT(2 * (size_t)PLAN_ARENA_MAX);
-	return talk_once(&t, MESSAGE_STATUS, NULL, NULL, NULL, e);
+	return talk_once(&t, MESSAGE_STATUS, &message_hello_schema, &hello, NULL, e);
 }
 
 int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
@@ -301,13 +305,31 @@ int session_hold(struct session *s, bool hold, struct error *e)
 
 /* --- finding -------------------------------------------------------------------------- */
 
+/* One that hung up before it answered, and goes on taking callers, has not ended: it does not understand
+ * us.  Bawns before the first version did so. */
+static bool talk_is_deaf(const struct session_places *places, struct session *s)
+{
+	struct error ignored = ERROR_INIT;
+	int r = -ECONNRESET;
+
+	for (int i = 0; i < TALK_DEAF_TRIES && r == -ECONNRESET; i++) {
+		const struct timespec moment = {.tv_nsec = TALK_MOMENT_MS * 1000000L};
+
+		fd_close(&s->fd);
+		(void)nanosleep(&moment, NULL);
+		s->fd = session_store_connect(places, s->name);
+		r = s->fd < 0 ? s->fd : session_ask(s, &ignored);
+	}
+	return r == -ECONNRESET;
+}
+
 static int talk_open(const struct session_places *places, const char *name,
 		     struct session *ret_session, struct error *e)
 {
 	struct session *s = ret_session;
 
 	*s = (struct session){.fd = session_store_connect(places, name)};
-	(void)snprintf(s->name, sizeof(s->name), "%s", name);
+	(void)snprintf(s->name, sizeof(s->name), "%.*s", SESSION_NAME_MAX - 1, name);
 	if (s->fd == -ENOENT || s->fd == -ECONNREFUSED) {
 		s->code = -ENOENT;
 		s->fd = -1;
@@ -315,6 +337,8 @@ static int talk_open(const struct session_places *places, const char *name,
 	}
 	s->code = s->fd < 0 ? error_sys(e, s->fd, "reaching the session %s", name)
 			    : session_ask(s, e);
+	if (s->code == -ECONNRESET && talk_is_deaf(places, s))
+		s->code = -EPROTO;
 	if (s->code == -EPROTO) {
 		(void)error_set(e, -EPROTO, "the session %s was started by another version of bawn",
 				name);
@@ -377,19 +401,32 @@ int session_list_get(const struct session_places *places, struct session_list *r
 	return 0;
 }
 
-/* "calm-otter (~/src/a), tidy-wren (~/src/b)" */
-static void talk_say_which(const struct session_list *l, struct error *e)
+static bool talk_is_at(const struct session *s, const char *at)
+{
+	return s->fd >= 0 && str_path_beneath(at, s->plan->workspace);
+}
+
+/* "calm-otter (~/src/a), tidy-wren (~/src/b)"; at NULL: all of them. */
+static void talk_say_which(const struct session_list *l, const char *at, struct error *e)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(4096);
+	bool more = false;
 
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; i < l->count; i++) {
+		const struct session *s = &l->items[i];
+
+		if (at && !talk_is_at(s, at))
+			continue;
 		if (names.len < 200)
-			buf_putf(&names, "%s%s (%.80s)", i ? ", " : "", l->items[i].name,
-				 l->items[i].fd < 0 ? "does not answer"
-						    : l->items[i].plan->workspace);
-		else if (i + 1 == l->count)
-			buf_put_str(&names, ", and more: 'bawn sessions' lists them");
-	error_next(e, "Choose one with --session NAME: %s.", buf_str(&names));
+			buf_putf(&names, "%s%s (%.80s)", names.len ? ", " : "", s->name,
+				 s->fd < 0 ? "does not answer" : s->plan->workspace);
+		else
+			more = true;
+	}
+	if (more)
+		buf_put_str(&names, ", and more: 'bawn sessions' lists them");
+	error_next(e, "Name one, as in 'bawn attach NAME' or 'bawn allow --session NAME': %s.",
+		   buf_str(&names));
 }
 
 /* Picks the session that the user means; sets *ret when it returns 0. */
@@ -400,8 +437,7 @@ static int talk_pick(struct session_list *l, const char *at, bool only_here, str
 	size_t count = 0;
 
 	for (size_t i = 0; i < l->count; i++)
-		if (l->items[i].fd >= 0 && at &&
-		    str_path_beneath(at, l->items[i].plan->workspace)) {
+		if (at && talk_is_at(&l->items[i], at)) {
 			here = &l->items[i];
 			count++;
 		}
@@ -420,7 +456,7 @@ static int talk_pick(struct session_list *l, const char *at, bool only_here, str
 	(void)error_set(e, -ENOTUNIQ,
 			count ? "several sessions run in this workspace"
 			      : "none of the running sessions works in this folder");
-	talk_say_which(l, e);
+	talk_say_which(l, count ? at : NULL, e);
 	return -ENOTUNIQ;
 }
 
@@ -442,6 +478,48 @@ static int talk_choose(const struct session_places *places, const char *at, bool
 	return 0;
 }
 
+/* It does not run: says whether it ever did, and how to go on. */
+static int talk_say_none(const struct session_places *places, const char *typed, struct error *e)
+{
+	_cleanup_session_names_ struct session_names names = {NULL, 0};
+	struct error own = ERROR_INIT;
+	const struct session_known *known = NULL;
+
+	if (session_names_get(places, SESSION_KEPT | SESSION_RECORDED, &names, &own) == 0)
+		known = session_names_match(&names, typed, &own);
+	if (!known) {
+		(void)error_set(e, -ENOENT, "there is no session %s", typed);
+		error_next(e, "'bawn sessions' lists those that run.");
+	} else {
+		(void)error_set(e, -ENOENT, "the session %s does not run any more", known->name);
+		if (known->where & SESSION_KEPT)
+			error_next(e,
+				   "'bawn diff --session %s' shows what it changed, and 'bawn "
+				   "run --continue %s -- COMMAND' goes on in a new box.",
+				   known->name, known->name);
+		else
+			error_next(e, "'bawn show %s' tells what it did.", known->name);
+	}
+	return -ENOENT;
+}
+
+/* No session has this very name: the beginning of one will do, and a label. */
+static int talk_open_meant(const struct session_places *places, const char *typed,
+			   struct session *ret_session, struct error *e)
+{
+	char name[LAYERS_NAME_MAX + 1];
+
+	*e = ERROR_INIT;
+	int r = session_names_find(places, typed, SESSION_RUNS, name, e);
+
+	if (r == 0) {
+		r = talk_open(places, name, ret_session, e);
+		if (r < 0)
+			session_fini(ret_session);
+	}
+	return r == -ENOENT ? talk_say_none(places, typed, e) : r;
+}
+
 int session_choose(const struct session_places *places, const char *name, const char *at,
 		   struct session *ret_session, struct error *e)
 {
@@ -451,9 +529,7 @@ int session_choose(const struct session_places *places, const char *name, const 
 
 	if (r < 0)
 		session_fini(ret_session);
-	if (r == -ENOENT)
-		error_next(e, "'bawn sessions' lists those that run.");
-	return r;
+	return r == -ENOENT ? talk_open_meant(places, name, ret_session, e) : r;
 }
 
 int session_choose_at(const struct session_places *places, const char *at,

@@ -9,6 +9,7 @@
 #include "process.h"
 #include "profile.h"
 #include "record_folder.h"
+#include "session_names.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -59,8 +60,39 @@ static int confine_files(void)
 	return r < 0 ? r : landlock_restrict(ruleset);
 }
 
+/* A label stands for the session's own name, which its record has. */
+static const char *confine_own_name(const char *state, const char *typed)
+{
+	char name[LAYERS_NAME_MAX + 1];
+
+	if (session_label_read(state, typed, name) < 0)
+		return typed;
+	const char *copy = strdup(name); /* as long as the process */
+
+	return copy ? copy : typed;
+}
+
+static void confine_names(struct invocation *i)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error ignored = ERROR_INIT;
+	struct host host;
+
+	if (host_gather_user(&arena, &host, &ignored) < 0)
+		return;
+	for (size_t n = 0; n < i->value_count; n++)
+		if (i->values[n].id == OPTION_SESSION)
+			i->values[n].value = confine_own_name(host.state_dir, i->values[n].value);
+	if (!strstr(i->verb->usage, "[SESSION") && !str_equal(i->verb->name, "record"))
+		return;
+	for (int n = 0; n < i->argument_count; n++)
+		i->arguments[n] =
+			(char *)(uintptr_t)confine_own_name(host.state_dir, i->arguments[n]);
+}
+
 int history_confine(struct invocation *i, struct error *e)
 {
+	confine_names(i);
 	if (str_equal(i->verb->name, "record") && str_equal(i->arguments[0], "send"))
 		return 0;
 	int r = history_output_prepare(i, e);

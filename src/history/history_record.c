@@ -23,7 +23,7 @@ static const struct record_word {
 	{"proof", record_proof, 1, 2, OPTION_BIT(OPTION_TO)},
 	{"key", record_key, 0, 0, OPTION_BIT(OPTION_TO) | OPTION_BIT(OPTION_YES)},
 	{"compress", record_compress, 0, -1, 0},
-	{"prune", record_prune, 0, 0,
+	{"prune", record_prune, 0, -1,
 	 OPTION_BIT(OPTION_OLDER_THAN) | OPTION_BIT(OPTION_KEEP_SIZE) | OPTION_BIT(OPTION_DRY_RUN) |
 		 OPTION_BIT(OPTION_YES)},
 };

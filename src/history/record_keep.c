@@ -43,7 +43,8 @@ int record_compress(const struct history *a, const struct invocation *i, struct 
 struct keep_rule {
 	bool has_age, has_size, has_before, dry;
 	uint64_t age, size;
-	int64_t before; /* `bawn prune` gives a moment, @SECONDS since 1970, in place of an age */
+	int64_t before; /* `bawn prune` says a moment, @SECONDS since 1970, in the place of an age */
+	char *const *names; /* of sessions, NULL at the end; of none: by the rest */
 };
 
 static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, struct error *e)
@@ -52,10 +53,12 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 	uint64_t moment = 0;
 	int r = 0;
 
-	*ret = (struct keep_rule){.dry = invocation_has(i, OPTION_DRY_RUN)};
-	if (!age && !invocation_has(i, OPTION_KEEP_SIZE))
+	*ret = (struct keep_rule){.dry = invocation_has(i, OPTION_DRY_RUN),
+				  .names = i->arguments + 1};
+	if (!age && !invocation_has(i, OPTION_KEEP_SIZE) && !*ret->names)
 		return error_set(e, -EINVAL,
-				 "say what may go: --older-than AGE, --keep-size SIZE, or both");
+				 "say what may go: --older-than AGE, --keep-size SIZE, or both; or "
+				 "a session's name");
 	ret->has_before =
 		age && age[0] == '@' && str_parse_u64(age + 1, &moment) == 0 && moment <= INT64_MAX;
 	ret->before = (int64_t)moment;
@@ -67,12 +70,24 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 					 &ret->size, e);
 }
 
-/* Why it goes; NULL when it stays.  total: bytes of this one and all newer ones. */
+static bool keep_is_named(const struct keep_rule *rule, const struct store_session *s)
+{
+	for (char *const *name = rule->names; *name; name++)
+		if (str_equal(*name, s->name) || str_equal(*name, s->folder))
+			return true;
+	return false;
+}
+
+/* Why it goes; NULL when it stays.  total: of all that still stand, this one and newer. */
 static const char *keep_reason(const struct keep_rule *rule, const struct store_session *s,
 			       uint64_t total)
 {
 	int64_t now = (int64_t)time(NULL);
 
+	if (*rule->names && !keep_is_named(rule, s))
+		return NULL;
+	if (*rule->names && !rule->has_age && !rule->has_size && !rule->has_before)
+		return "name";
 	if (rule->has_before && s->start < rule->before)
 		return "age";
 	if (rule->has_age && s->start < now && (uint64_t)(now - s->start) > rule->age)

@@ -2,6 +2,7 @@
 #include "control.h"
 
 #include "clock.h"
+#include "config.h"
 #include "fd.h"
 #include "message_box.h"
 #include "nft.h"
@@ -109,13 +110,40 @@ static const char *control_no_gate(int code)
 				 : "the gate of this session does not take messages";
 }
 
+/* The peer speaks another version of these messages: says so, and what to do. */
+static void control_refuse_version(struct control_peer *p, const struct message_hello *hello)
+{
+	const struct control *c = p->control;
+	char text[256], next[256];
+
+	(void)snprintf(text, sizeof(text),
+		       "the session %s was started by bawn %s, which speaks version %d of its "
+		       "messages, and this is bawn %.32s with version %llu",
+		       c->name, BAWN_VERSION, MESSAGE_CONTROL_VERSION,
+		       hello->program[0] ? hello->program : "of an older kind",
+		       (unsigned long long)hello->version);
+	(void)snprintf(next, sizeof(next),
+		       "Use the bawn that started it; or 'kill %llu' ends it, and its changes and "
+		       "its record stay.",
+		       (unsigned long long)c->session.pid);
+	control_fail_as(p, -EPROTONOSUPPORT, text, next);
+}
+
 static int control_on_status(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
 	struct control *c = p->control;
+	struct message_hello hello = {.program = ""};
+	int r = packet->body.len == 0
+			? 0
+			: message_decode(packet->body, &message_hello_schema, &hello, NULL, e);
 
-	(void)packet;
-	(void)e;
+	if (r < 0)
+		return r;
+	if (hello.version != MESSAGE_CONTROL_VERSION) {
+		control_refuse_version(p, &hello);
+		return 0;
+	}
 	c->session.gate = c->gate->fd >= 0;
 	c->look(c->context, &c->session);
 	struct message_session now = c->session;
@@ -605,7 +633,7 @@ static int control_on_wait(void *context, struct channel_packet *packet, struct 
 }
 
 static const struct channel_rule control_rules[] = {
-	{MESSAGE_STATUS, "STATUS", 0, 0, 0, 1u << CONTROL_SERVING, control_on_status},
+	{MESSAGE_STATUS, "STATUS", 256, 0, 0, 1u << CONTROL_SERVING, control_on_status},
 	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, 1u << CONTROL_SERVING, control_on_count},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << CONTROL_SERVING, control_on_pause},

@@ -7,7 +7,8 @@
  * A peer must have our uid (SO_PEERCRED; root may look into anyone's session),
  * and is served by a table like any other channel:
  *
- *	STATUS	    answered with STATE and the plan as it is now
+ *	STATUS	    brings the version that the peer speaks; answered with STATE and the plan
+ *		    as it is now, or to one of another version with FAILED
  *	CHANGE	    brings a plan, sealed; its rules go to the gate, and CHANGED
  *		    follows when the gate applies them.  One at a time, and only made from
  *		    the rules in force: a peer that was too slow asks again

@@ -15,6 +15,12 @@ static const struct schema_field message_session_fields[] = {
 const struct schema message_session_schema =
 	SCHEMA_OF(struct message_session, message_session_fields);
 
+static const struct schema_field message_hello_fields[] = {
+	SCHEMA_FIELD_U64(struct message_hello, version),
+	SCHEMA_FIELD_STR(struct message_hello, program),
+};
+const struct schema message_hello_schema = SCHEMA_OF(struct message_hello, message_hello_fields);
+
 static const struct schema_field message_change_fields[] = {
 	SCHEMA_FIELD_U64(struct message_change, generation),
 	SCHEMA_FIELD_BOOL(struct message_change, allowed),

@@ -19,6 +19,20 @@ struct message_session {
 	uint64_t viewers;    /* who see it */
 };
 
+/*
+ * STATUS, the first that a peer says: which version of these messages it speaks, and what it is, for
+ * people ("0.9.0").  A keeper that speaks another one answers with FAILED and a sentence, and the peer
+ * shows that.  So that every bawn can say this to every other, STATUS, its two fields, FAILED and its
+ * fields, and the numbers of both types never change; any other change of what peer and keeper say to
+ * each other makes the version one more.
+ */
+enum { MESSAGE_CONTROL_VERSION = 1 };
+
+struct message_hello {
+	uint64_t version;
+	const char *program;
+};
+
 /* A change of the rules, in words for a person: "allowed web.test", and which command made it. */
 struct message_change {
 	uint64_t generation; /* of the rules that the sender changed */
@@ -74,6 +88,7 @@ struct message_record {
 	bool first; /* a third descriptor: the folder of the session's first versions */
 };
 
+extern const struct schema message_hello_schema;
 extern const struct schema message_session_schema;
 extern const struct schema message_change_schema;
 extern const struct schema message_changed_schema;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layering.h"
 
+#include "array.h"
 #include "clock.h"
 #include "elsewhere.h"
 #include "fd.h"
@@ -8,6 +9,7 @@
 #include "landed.h"
 #include "open.h"
 #include "overlay.h"
+#include "session_names.h"
 #include "settle.h"
 #include "session_plan.h"
 #include "snapshot.h"
@@ -53,13 +55,56 @@ static int layering_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
-/* Chooses the session that the user named. */
+struct layering_names {
+	struct session_names names;
+	const char *state;
+};
+
+static int layering_on_name(void *context, const struct layers_session *s)
+{
+	struct layering_names *n = context;
+
+	if (!ARRAY_GROW(n->names.items, n->names.count))
+		return -ENOMEM;
+	struct session_known *k = &n->names.items[n->names.count++];
+
+	*k = (struct session_known){.where = SESSION_KEPT};
+	(void)snprintf(k->name, sizeof(k->name), "%s", s->name);
+	session_label_of(n->state, s->name, k->label);
+	return 0;
+}
+
+/* Of this workspace's sessions the one that is meant. */
+static bool layering_meant(const struct layering *g, const char *typed,
+			   char ret_name[LAYERS_NAME_MAX + 1], struct error *e)
+{
+	struct layering_names n = {.state = g->state};
+	struct error ignored = ERROR_INIT;
+
+	(void)layers_each_session(g->layers, layering_on_name, &n, &ignored);
+	const struct session_known *found = session_names_match(&n.names, typed, e);
+
+	if (found)
+		(void)snprintf(ret_name, LAYERS_NAME_MAX + 1, "%s", found->name);
+	session_names_fini(&n.names);
+	return found;
+}
+
+/* The one that was named. */
 static int layering_named(struct layering *g, const char *name, const struct plan *plan,
 			  struct error *e)
 {
 	int r = layers_is_name(name) ? layers_session_read(g->layers, name, &g->session, e)
 				     : -ENOENT;
+	char meant[LAYERS_NAME_MAX + 1];
 
+	/* Or the beginning of it, or a label. */
+	if (r == -ENOENT && layering_meant(g, name, meant, e)) {
+		r = layers_session_read(g->layers, meant, &g->session, e);
+		name = meant;
+	}
+	if (e->code == -ENOTUNIQ)
+		return e->code;
 	if (r == -ENOENT) {
 		(void)error_set(e, r, "there is no session '%s' with changes in %s", name,
 				plan->workspace);
@@ -171,9 +216,13 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	if (named && invocation_has(i, OPTION_FRESH))
 		return error_set(e, -EINVAL,
 				 "--fresh starts clean, and --continue goes on: say one");
+	if (named && invocation_has(i, OPTION_NAME))
+		return error_set(e, -EINVAL,
+				 "--name is for a new session, and --continue goes on: say one");
 	if (p->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;
+	g->state = p->places.state;
 	layering_say_renamed(g->layers);
 	g->branch = invocation_value(i, OPTION_WORKTREE);
 	g->lock = layers_lock(g->layers, e);
@@ -205,7 +254,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	g->tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
 	if (m && g->tree < 0)
 		return error_sys(e, g->tree, "cannot open %s", m->source);
-	if (invocation_has(i, OPTION_FRESH))
+	if (invocation_has(i, OPTION_FRESH) || invocation_has(i, OPTION_NAME))
 		return 0;
 	mode_t mask = umask(0);
 
@@ -679,6 +728,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	*e = r < 0 ? ERROR_INIT : *e;
 	if (nothing)
 		g->session.project.count = 0;
+	layers_session_note_interrupted(g->layers, g->session.name, g->interrupted);
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
 	layering_let_go(g);

@@ -22,13 +22,15 @@ enum { LAYERING_LISTED = 4 };
 
 struct layering {
 	const struct layers *layers;
+	const char *state; /* bawn's state directory */
 	struct layers_session session;
 	int lock, hold;
 	int tree;                /* the workspace's folder; -1: it has none */
-	const char *branch;      /* given with --worktree, or NULL */
-	bool goes_on;            /* continues an earlier session, whose name is session.name */
-	struct waiting has;      /* what was changed outside in that session meanwhile */
-	enum waiting_count left; /* set by layering_count; `counted`: how many, in words */
+	const char *branch;      /* of --worktree, or NULL */
+	bool interrupted;        /* its box was lost: nobody meant its end */
+	bool goes_on;            /* with an earlier session, whose name is session.name */
+	struct waiting has;      /* what of that was changed outside meanwhile */
+	enum waiting_count left; /* after layering_count, and how many they are in words */
 	struct buf counted;
 	size_t waiting;                                   /* other sessions that have changes */
 	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* names of the first of them */

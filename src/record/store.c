@@ -104,11 +104,6 @@ static int64_t store_birth(const struct store *s, const struct store_session *se
 	return CLOCK_NS(st.stx_btime);
 }
 
-bool store_is_session(const struct store_session *session)
-{
-	return strchr(session->name, '-') != NULL;
-}
-
 bool store_is_newer(const struct store *s, const struct store_session *one,
 		    const struct store_session *other)
 {

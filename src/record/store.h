@@ -54,9 +54,10 @@ bool store_parse_folder(const char *folder, struct store_session *ret);
  */
 const struct store_session *store_find(const struct store *s, const char *typed, struct error *e);
 
-/* Whether it is a session's record.  A session has a name of two words; the record of a verb
- * (apply, undo, snapshot) has the verb's name, one word. */
+/* Whether it is a session's record.  The record of a verb (apply, undo, snapshot) has the verb's name,
+ * and that of a run without a box `host`, which no session is called. */
 bool store_is_session(const struct store_session *session);
+bool store_is_verb(const char *name);
 
 /* Whether `one` is newer.  Folder names have the start in whole seconds; of two that started in
  * the same second, the folder made last is newer.  Of two with one name, the number after it

@@ -3,6 +3,8 @@
  * nothing of what is in them. */
 #include "store.h"
 
+#include "str.h"
+
 #include <time.h>
 
 /* "20261115-084532" as seconds; -1 when it is none. */
@@ -52,4 +54,22 @@ bool store_parse_folder(const char *folder, struct store_session *ret)
 	if (dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1))
 		*dash = '\0';
 	return true;
+}
+
+bool store_is_verb(const char *name)
+{
+	static const char *const verbs[] = {"apply", "attach", "discard",  "exec",      "fork",
+					    "host",  "prune",  "redo",     "restore",   "rm",
+					    "run",   "shell",  "snapshot", "snapshots", "system",
+					    "undo",  "verify"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(verbs); i++)
+		if (str_equal(name, verbs[i]))
+			return true;
+	return false;
+}
+
+bool store_is_session(const struct store_session *session)
+{
+	return !store_is_verb(session->name);
 }

@@ -34,7 +34,10 @@ static int review_confine(struct invocation *i, struct error *e)
 {
 	if (str_equal(i->verb->name, "system"))
 		return 0;
-	int r = which_ask(i) ? tool_begin(i, e) : -ECANCELED;
+	int r = which_settle(i, e);
+
+	if (r == 0)
+		r = which_ask(i) ? tool_begin(i, e) : -ECANCELED;
 
 	if (r < 0)
 		return r;

@@ -5,6 +5,7 @@
 #include "layering.h"
 #include "prompt.h"
 #include "review.h"
+#include "session_names.h"
 #include "settle.h"
 #include "str.h"
 #include "waiting.h"
@@ -161,4 +162,25 @@ bool which_ask(struct invocation *i)
 	int number = which_prompt(i, w);
 
 	return number < 0 || (number > 0 && which_take(i, w->listed[number - 1].session.name) == 0);
+}
+
+int which_settle(struct invocation *i, struct error *e)
+{
+	static char name[LAYERS_NAME_MAX + 1];
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	const char *typed = invocation_value(i, OPTION_SESSION);
+	struct error own = ERROR_INIT;
+	struct host host;
+
+	if (!typed || host_gather_user(&arena, &host, &own) < 0)
+		return 0;
+	const struct session_places places = session_places_of(&host);
+	int r = session_names_find(&places, typed, SESSION_KEPT, name, &own);
+
+	if (r == -ENOTUNIQ)
+		*e = own;
+	for (size_t n = 0; r == 0 && n < i->value_count; n++)
+		if (i->values[n].id == OPTION_SESSION)
+			i->values[n].value = name;
+	return r == -ENOTUNIQ ? r : 0;
 }

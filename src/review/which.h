@@ -16,4 +16,8 @@
  * terminal it shows the list, and the verb refuses.  False: the person wants none of them. */
 bool which_ask(struct invocation *i);
 
+/* Of --session: the beginning of a name, or a label, becomes the session's own name.  What fits none
+ * stays as it is, for the verb to say so. */
+int which_settle(struct invocation *i, struct error *e);
+
 #endif

@@ -17,6 +17,8 @@ int verb_kill(const struct invocation *i);
 int verb_wait(const struct invocation *i);
 int verb_pause(const struct invocation *i);
 int verb_resume(const struct invocation *i);
+int verb_rename(const struct invocation *i);
+int verb_rm(const struct invocation *i);
 int verb_send(const struct invocation *i);
 int verb_forward(const struct invocation *i);
 int verb_open(const struct invocation *i);

@@ -74,7 +74,8 @@ int verb_attach(const struct invocation *i)
 		client_say_detached(session.name);
 		return verb_end_like(status);
 	}
-	text_printf(&err, "bawn: the session %s has ended. What it changed: bawn diff %s\n",
+	text_printf(&err,
+		    "bawn: the session %s has ended. What it changed: bawn diff --session %s\n",
 		    session.name, session.name);
 	return verb_end_like(status);
 }

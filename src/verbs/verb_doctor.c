@@ -16,8 +16,10 @@
 #include "host.h"
 #include "json.h"
 #include "landlock.h"
+#include "linger.h"
 #include "overlay.h"
 #include "room.h"
+#include "session_talk.h"
 #include "str.h"
 #include "system_make.h"
 #include "system_run.h"
@@ -45,7 +47,7 @@ struct doctor_row {
 	char next[sizeof(((struct error *)0)->next)];
 };
 
-enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20 };
+enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20, DOCTOR_KEEPERS = 4096 };
 
 struct doctor {
 	struct feature_facts facts;
@@ -366,13 +368,16 @@ static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 	return 0;
 }
 
-/* A keeper is the child of the bawn that started it.  One whose parent is no bawn counts as stale
- * here; so does the keeper of a detached session. */
-static void doctor_sessions(struct doctor *d)
+/* The keepers of this user, by their parents. */
+struct doctor_keepers {
+	size_t count, lost;               /* lost: the parent is no bawn */
+	uint64_t parents[DOCTOR_KEEPERS]; /* of those that are not */
+	struct buf pids;                  /* of the lost ones */
+};
+
+static void doctor_find_keepers(struct doctor_keepers *k)
 {
 	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/proc", NULL);
-	_cleanup_buf_ struct buf stale = BUF_INIT(256);
-	size_t running = 0;
 
 	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		struct doctor_process keeper, parent;
@@ -382,25 +387,85 @@ static void doctor_sessions(struct doctor *d)
 		    doctor_read_process(pid, &keeper) < 0 || keeper.uid != geteuid() ||
 		    !str_equal(keeper.name, "bawn-keeper"))
 			continue;
-		running++;
 		if (doctor_read_process(keeper.parent, &parent) < 0 ||
-		    !str_equal(parent.name, "bawn"))
-			buf_putf(&stale, " %" PRIu64, pid);
+		    !str_equal(parent.name, "bawn")) {
+			buf_putf(&k->pids, " %" PRIu64, pid);
+			k->lost++;
+		} else if (k->count - k->lost < DOCTOR_KEEPERS) {
+			k->parents[k->count - k->lost] = keeper.parent;
+		}
+		k->count++;
 	}
-	if (stale.len > 0) {
-		_cleanup_buf_ struct buf next = BUF_INIT(512);
+}
+
+/* Sessions whose bawn is no keeper's parent: who started them has left, and another tends them. */
+static size_t doctor_tended(const struct doctor_keepers *k)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	struct error e = ERROR_INIT;
+	struct host host;
+	size_t count = 0;
+
+	if (k->lost == 0 || host_gather_user(&arena, &host, &e) < 0)
+		return 0;
+	const struct session_places places = session_places_of(&host);
+
+	if (session_list_get(&places, &list, &e) < 0)
+		return 0;
+	for (size_t i = 0; i < list.count; i++) {
+		bool parent = list.items[i].fd < 0;
+
+		for (size_t n = 0; n < k->count - k->lost && n < DOCTOR_KEEPERS; n++)
+			parent = parent || k->parents[n] == list.items[i].state.pid;
+		count += !parent;
+	}
+	return count;
+}
+
+/* A keeper lives as long as the bawn that started it, or that tends it; one without is stale. */
+static void doctor_sessions(struct doctor *d)
+{
+	_cleanup_free_ struct doctor_keepers *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return;
+	k->pids = BUF_INIT(64 << 10);
+	doctor_find_keepers(k);
+	size_t tended = doctor_tended(k);
+
+	if (k->lost > tended) {
+		_cleanup_buf_ struct buf next = BUF_INIT(64 << 10);
 
 		buf_putf(&next,
 			 "Nobody waits for them any more; to end them and their boxes:\n  kill%s",
-			 buf_str(&stale));
+			 buf_str(&k->pids));
 		doctor_add(d, "sessions", DOCTOR_INFO, buf_str(&next),
-			   "%zu running, of which these have lost their bawn:%s", running,
-			   buf_str(&stale));
-	} else if (running > 0) {
-		doctor_add(d, "sessions", DOCTOR_INFO, NULL, "%zu running, none stale", running);
+			   "%zu running, of which these have lost their bawn:%s", k->count,
+			   buf_str(&k->pids));
+	} else if (k->count > 0) {
+		doctor_add(d, "sessions", DOCTOR_INFO, NULL, "%zu running, none stale", k->count);
 	} else {
 		doctor_add(d, "sessions", DOCTOR_INFO, NULL, "none running, nothing left behind");
 	}
+	buf_fini(&k->pids);
+}
+
+/* What becomes of those that nobody looks at. */
+static void doctor_linger(struct doctor *d)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error e = ERROR_INIT;
+	struct host host;
+
+	if (host_gather_user(&arena, &host, &e) < 0)
+		return;
+	const char *words = linger_words(linger_look("", host.user, host.uid == 0));
+
+	if (words)
+		doctor_add(d, "logging out", DOCTOR_INFO, LINGER_NEXT, "%s", words);
+	else
+		doctor_add(d, "logging out", DOCTOR_INFO, NULL, "detached sessions go on");
 }
 
 /* ---- for information ---- */
@@ -504,6 +569,7 @@ static void doctor_information(struct doctor *d)
 {
 	d->group = "For information";
 	doctor_sessions(d);
+	doctor_linger(d);
 	doctor_kernel_release(d);
 	doctor_switches(d);
 	doctor_add(d, "cgroup delegation", DOCTOR_INFO, NULL, "%s; not needed in this version",

@@ -5,13 +5,16 @@
 #include "banner.h"
 #include "client.h"
 #include "fd.h"
+#include "host.h"
 #include "layering.h"
+#include "linger.h"
 #include "message_gate.h"
 #include "outward.h"
 #include "prepare.h"
 #include "process.h"
 #include "record_folder.h"
 #include "refused.h"
+#include "session_names.h"
 #include "session_store.h"
 #include "str.h"
 #include "text.h"
@@ -21,6 +24,7 @@
 #include "words.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,9 +149,85 @@ static void run_on_event(void *context, const struct message_event *event, bool 
 		refused_on_event(&run->refused, event, quiet);
 }
 
+struct run_names {
+	const struct layering *layering;
+	const char *state;
+};
+
+/* One that a label leads to, or is one, is taken, too. */
 static bool run_is_taken(const void *context, const char *name)
 {
-	return layering_is_taken(context, name);
+	const struct run_names *names = context;
+	char other[LAYERS_NAME_MAX + 1], label[SESSION_NAME_MAX];
+
+	session_label_of(names->state, name, label);
+	return layering_is_taken(names->layering, name) || label[0] ||
+	       session_label_read(names->state, name, other) == 0;
+}
+
+/* The name that the person chose is no other session's that is still there. */
+static int run_check_name(const struct run *run, const char *name, struct error *e)
+{
+	_cleanup_session_names_ struct session_names names = {NULL, 0};
+	int r = session_names_check(name, e);
+
+	if (r == 0)
+		r = session_names_get(&run->prepared.places, SESSION_ANYWHERE, &names, e);
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		const struct session_known *at = &names.items[i];
+		bool same = str_equal(at->name, name);
+
+		if (same && (at->where & SESSION_RUNS)) {
+			r = error_set(e, -EEXIST, "a session %s is running already", name);
+			error_next(e, "'bawn attach %s' shows it; 'bawn stop %s' ends it.", name,
+				   name);
+		} else if (same && (at->where & SESSION_KEPT)) {
+			r = error_set(e, -EEXIST, "there is a session %s already, which has ended",
+				      name);
+			error_next(e,
+				   "'bawn run --continue %s' goes on with it, 'bawn rm %s' forgets "
+				   "it; or choose another name.",
+				   name, name);
+		} else if (str_equal(at->label, name)) {
+			r = error_set(e, -EEXIST, "the session %s is called %s", at->name, name);
+			error_next(e, "'bawn rename %s %s' gives it its own name again.", name,
+				   at->name);
+		}
+	}
+	return r;
+}
+
+/* Without a box there is no session that could go on, or have a name. */
+static int run_check_host(const struct invocation *i, struct error *e)
+{
+	bool detach = invocation_has(i, OPTION_DETACH);
+
+	if (!detach && !invocation_has(i, OPTION_NAME))
+		return 0;
+	(void)error_set(e, -EINVAL, "--%s is for a session, and without a box there is none",
+			detach ? "detach" : "name");
+	error_next(e, "Leave it out, or --backend host.");
+	return -EINVAL;
+}
+
+/* A detached command has a terminal of its own, and nothing else; and it may end with the login. */
+static void run_say_detached(const struct text *err)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error e = ERROR_INIT;
+	struct host host;
+	struct stat st;
+	const char *ends = host_gather_user(&arena, &host, &e) < 0
+				   ? NULL
+				   : linger_words(linger_look("", host.user, host.uid == 0));
+
+	if (ends)
+		text_styled(err, TEXT_WARN, "bawn: %s\n" LINGER_NEXT "\n", ends);
+
+	if (fstat(STDIN_FILENO, &st) == 0 && !S_ISCHR(st.st_mode))
+		text_styled(err, TEXT_WARN,
+			    "bawn: standard input is not given to a detached command; 'bawn send' "
+			    "types into its terminal\n");
 }
 
 /* Makes the session's name, folder and layers. */
@@ -157,12 +237,19 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 
 	run->plan = run->prepared.plan;
 	if (run->plan->backend == PLAN_BACKEND_HOST)
-		return 0;
-	int r = layering_choose(layering, i, &run->prepared, e);
-	const struct session_name name = {.wanted =
-						  layering->goes_on ? layering->session.name : NULL,
+		return run_check_host(i, e);
+	if (run->how.detach)
+		run_say_detached(&run->err);
+	const char *chosen = invocation_value(i, OPTION_NAME);
+	int r = chosen ? run_check_name(run, chosen, e) : 0;
+
+	if (r == 0)
+		r = layering_choose(layering, i, &run->prepared, e);
+	const struct run_names taken = {layering, run->prepared.places.state};
+	const struct session_name name = {.wanted = layering->goes_on ? layering->session.name
+								      : chosen,
 					  .is_taken = run_is_taken,
-					  .context = layering};
+					  .context = &taken};
 
 	if (r == 0)
 		r = session_store_make(&run->prepared.places, &name, &run->session, e);
@@ -219,7 +306,8 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 		layering_print_choice(&run->layering, &run->err);
 	int r = client_run(plan, &run->how, ret_status, e);
 
-	/* We shared the recorder's lock. */
+	run->layering.interrupted = r == -ECONNRESET || r == -EPIPE;
+	/* The recorder's lock was ours too. */
 	record_folder_fini(&run->record);
 	outward_end(&run->outward, &run->err);
 	/* Do this before we end as the command did, which may be by a signal. */

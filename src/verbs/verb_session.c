@@ -3,6 +3,8 @@
  * `bawn stop`, `kill`, `wait`, `pause`, `resume` and `send`: act on a running session from outside.
  */
 #include "bawn_verbs.h"
+#include "host.h"
+#include "session_names.h"
 #include "session_talk.h"
 #include "str.h"
 #include "text.h"
@@ -95,7 +97,7 @@ static int wait_recorded(const char *name)
 {
 	static const char *const words[] = {"bawn", "sessions", "--all", "--json", NULL};
 	_cleanup_buf_ struct buf said = BUF_INIT(WAIT_BYTES_MAX);
-	char key[64];
+	char key[128];
 
 	/* In JSON every quote in a name is escaped. */
 	(void)snprintf(key, sizeof(key), "\"name\": \"%s\",", name);
@@ -115,7 +117,21 @@ static int wait_recorded(const char *name)
 	return code >= 0 ? code : number >= 0 ? 128 + number : -1;
 }
 
-/* A session that is over, or ends before it answers, has an end all the same. */
+/* The name that its record has. */
+static int wait_own_name(const char *typed, char ret_name[LAYERS_NAME_MAX + 1])
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error ignored = ERROR_INIT;
+	struct host host;
+
+	if (host_gather_user(&arena, &host, &ignored) < 0)
+		return -ENOENT;
+	const struct session_places places = session_places_of(&host);
+
+	return session_names_find(&places, typed, SESSION_RECORDED, ret_name, &ignored);
+}
+
+/* A session that is over, or ends before it has answered, has an end all the same. */
 int verb_wait(const struct invocation *i)
 {
 	_cleanup_session_ struct session session = {.fd = -1};
@@ -130,6 +146,10 @@ int verb_wait(const struct invocation *i)
 	}
 	if (r == 0)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	char own[LAYERS_NAME_MAX + 1];
+
+	if (r == -ENOENT && name && wait_own_name(name, own) == 0)
+		name = own;
 	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO) ? wait_recorded(name)
 									      : -1;
 

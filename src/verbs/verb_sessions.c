@@ -9,6 +9,7 @@
 #include "host.h"
 #include "json.h"
 #include "land.h"
+#include "session_names.h"
 #include "settle.h"
 #include "session_talk.h"
 #include "text.h"
@@ -25,14 +26,37 @@
 
 enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
 
-static void sessions_print_one(const struct text *t, const struct session *s)
+/* What the person calls it, or else its own name. */
+static void sessions_print_name(const struct text *t, const char *state, const char *name)
+{
+	char label[SESSION_NAME_MAX];
+
+	session_label_of(state, name, label);
+	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME - 1, label[0] ? label : name);
+	text_printf(t, " ");
+}
+
+static void sessions_json_name(struct json *j, const char *state, const char *name)
+{
+	char label[SESSION_NAME_MAX];
+
+	json_key_str(j, "name", name);
+	session_label_of(state, name, label);
+	if (label[0])
+		json_key_str(j, "label", label);
+}
+
+static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 
 	if (s->fd < 0) {
-		text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
-		text_printf(t, "does not answer (%s)\n", error_words(s->code));
+		sessions_print_name(t, state, s->name);
+		if (s->code == -EPROTO || s->code == -EPROTONOSUPPORT)
+			text_printf(t, "was started by another version of bawn\n");
+		else
+			text_printf(t, "does not answer (%s)\n", error_words(s->code));
 		return;
 	}
 	words_age(&age, s->state.since);
@@ -48,14 +72,14 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 
 	worktree_put_command(&line, s->plan);
 	text_cut(&line, from, width > used + 20 ? width - used : 20);
-	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
+	sessions_print_name(t, state, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
 }
 
-static void sessions_json_one(struct json *j, const struct session *s)
+static void sessions_json_one(struct json *j, const char *state, const struct session *s)
 {
 	json_open(j, '{');
-	json_key_str(j, "name", s->name);
+	sessions_json_name(j, state, s->name);
 	json_key_bool(j, "running", true);
 	json_key_bool(j, "answers", s->fd >= 0);
 	if (s->fd >= 0) {
@@ -83,7 +107,7 @@ static void sessions_json_one(struct json *j, const struct session *s)
 struct sessions_stopped {
 	const struct text *t; /* NULL: JSON goes to `j` */
 	struct json *j;
-	const char *home;
+	const char *home, *state;
 	const struct layers *layers;
 	struct error *e;
 	size_t count;
@@ -126,19 +150,22 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	sessions_left(s, session, &left);
-	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
-	/* What does not fit on the line goes below it. */
+	const char *how =
+		layers_session_was_interrupted(s->layers, session) ? "interrupted" : "ended";
+
+	sessions_print_name(s->t, s->state, session->name);
+	/* What does not fit beside the rest stands below it. */
 	if (s->t->tty &&
-	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width) {
+	    SESSIONS_NAME + line.len + strlen(how) + 4 + left.len > (size_t)s->t->width) {
 		_cleanup_buf_ struct buf words = BUF_INIT(SESSIONS_BYTES_MAX),
 					 wrapped = BUF_INIT(SESSIONS_BYTES_MAX);
 
-		buf_putf(&words, "ended; %s", buf_str(&left));
+		buf_putf(&words, "%s; %s", how, buf_str(&left));
 		help_wrap(&wrapped, buf_str(&words), SESSIONS_NAME, (size_t)s->t->width);
 		text_printf(s->t, "%s\n%*s%s\n", buf_str(&line), SESSIONS_NAME, "",
 			    buf_str(&wrapped));
 	} else {
-		text_printf(s->t, "%s  ended; %s\n", buf_str(&line), buf_str(&left));
+		text_printf(s->t, "%s  %s; %s\n", buf_str(&line), how, buf_str(&left));
 	}
 }
 
@@ -146,12 +173,13 @@ static void sessions_json_stopped(const struct sessions_stopped *s,
 				  const struct layers_session *session)
 {
 	json_open(s->j, '{');
-	json_key_str(s->j, "name", session->name);
+	sessions_json_name(s->j, s->state, session->name);
 	json_key_bool(s->j, "running", false);
 	json_key_str(s->j, "workspace", s->layers->workspace);
 	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
 	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
 	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_key_bool(s->j, "interrupted", layers_session_was_interrupted(s->layers, session));
 	json_key_bool(s->j, "gone", sessions_is_gone(s));
 	json_key_bool(s->j, "waits",
 		      session->mode == LAYERS_REVIEW && layers_session_waits(s->layers, session));
@@ -213,6 +241,7 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 	_cleanup_fd_ int state = home_store_state(h, false, arena, s->e);
 
 	s->home = h->home;
+	s->state = h->state_dir;
 	if (state == -ENOENT)
 		return 0;
 	return state < 0
@@ -229,7 +258,7 @@ static int sessions_print_json(const struct session_list *l, const struct host *
 
 	json_open(&j, '[');
 	for (size_t i = 0; i < l->count; i++)
-		sessions_json_one(&j, &l->items[i]);
+		sessions_json_one(&j, h->state_dir, &l->items[i]);
 	struct sessions_stopped stopped = {.j = &j, .e = e};
 	int r = sessions_stopped(&stopped, h, arena);
 
@@ -269,7 +298,7 @@ int verb_sessions(const struct invocation *i)
 		return code;
 	}
 	for (size_t n = 0; n < list.count; n++)
-		sessions_print_one(&t, &list.items[n]);
+		sessions_print_one(&t, host.state_dir, &list.items[n]);
 	struct sessions_stopped stopped = {.t = &t, .e = &e};
 
 	if (sessions_stopped(&stopped, &host, &arena) < 0) {

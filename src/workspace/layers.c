@@ -358,6 +358,28 @@ int64_t layers_session_end(const struct layers *l, const struct layers_session *
 	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + LAYERS_MOMENT_NS;
 }
 
+bool layers_session_was_interrupted(const struct layers *l, const struct layers_session *s)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, s->name, false);
+
+	return s->ended == 0 ||
+	       (dir >= 0 && faccessat(dir, "interrupted", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
+void layers_session_note_interrupted(const struct layers *l, const char *name, bool interrupted)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
+
+	if (dir < 0)
+		return;
+	if (!interrupted) {
+		(void)unlinkat(dir, "interrupted", 0);
+		return;
+	}
+	_cleanup_fd_ int made =
+		openat(dir, "interrupted", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)
 {
 	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);

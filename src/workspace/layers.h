@@ -15,6 +15,7 @@
  *				points/: what this box's mounts in the home stand on
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
+ *		interrupted	there where its last box was: layers_session_was_interrupted
  *		command		that it last ran, escaped: for who chooses (src/review/which.h)
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
  *				first/tree: the whole workspace, where btrfs could (subvolume.h)
@@ -161,7 +162,15 @@ bool layers_session_runs(const struct layers *l, const char *name);
  */
 int64_t layers_session_end(const struct layers *l, const struct layers_session *s);
 
-/* Compares `ended`; sessions that ended at the same time are compared by name. */
+/*
+ * Whether its last box came to an end that nobody meant: bawn or the machine was killed, or a part of
+ * it was lost.  sessions/NAME/interrupted says so; of one that nobody has settled yet (settle.h) that it
+ * has no end.  The caller knows that it does not run.
+ */
+bool layers_session_was_interrupted(const struct layers *l, const struct layers_session *s);
+void layers_session_note_interrupted(const struct layers *l, const char *name, bool interrupted);
+
+/* By `ended`; those that ended at once are told apart by their names. */
 bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b);
 
 /* The session has changes of the workspace to show or to undo. */

@@ -201,6 +201,8 @@ static int settle_killed(void *context, const struct layers_session *s)
 		return 0;
 	int64_t ended = layers_session_end(l, s);
 
+	/* First: once it has an end nobody else says so. */
+	layers_session_note_interrupted(l, s->name, true);
 	return settle(l, &copy, ended ? ended : clock_ns(CLOCK_REALTIME), false, &kept, &e);
 }
 

@@ -69,7 +69,7 @@ check_page()
 }
 
 check_page ''
-for verb in $("$bawn" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+for verb in $("$bawn" help | sed -n '/^Usage:/,$s/^  \([a-z]*\) .*/\1/p'); do
 	check_page "$verb"
 done
 

@@ -220,6 +220,13 @@ static void assert_failed(int fd, int code, const char *text)
 
 /* --- status ---------------------------------------------------------------------------- */
 
+static int say_hello(int fd, uint64_t version, const char *program)
+{
+	const struct message_hello m = {version, program};
+
+	return message_send(fd, MESSAGE_STATUS, &message_hello_schema, &m, NULL, 0);
+}
+
 static void status(struct world *w, int fd, uint64_t generation, bool gate, ino_t plan)
 {
 	struct error e = ERROR_INIT;
@@ -227,7 +234,7 @@ static void status(struct world *w, int fd, uint64_t generation, bool gate, ino_
 	struct span body = {NULL, 0};
 	int got = -1;
 
-	assert_int_equal(channel_send(fd, MESSAGE_STATUS, (struct span){NULL, 0}, NULL, 0), 0);
+	assert_int_equal(say_hello(fd, MESSAGE_CONTROL_VERSION, "0.9"), 0);
 	lead_run(&w->loop);
 	assert_int_equal(receive(fd, &body, &got), MESSAGE_STATE);
 	assert_int_equal(message_decode(body, &message_session_schema, &m, NULL, &e), 0);
@@ -839,6 +846,68 @@ static void test_what_is_not_understood_ends_it(void **state)
 	(void)close(plan);
 }
 
+static void assert_refused_version(struct world *w, int fd, const char *text)
+{
+	struct error e = ERROR_INIT, said = ERROR_INIT;
+	struct span body = {NULL, 0};
+
+	lead_run(&w->loop);
+	assert_int_equal(receive(fd, &body, NULL), MESSAGE_FAILED);
+	assert_int_equal(message_decode_failed(body, &said, &e), 0);
+	assert_int_equal(said.code, -EPROTONOSUPPORT);
+	assert_non_null(strstr(said.text, "the session fox was started by bawn"));
+	assert_non_null(strstr(said.text, text));
+	assert_non_null(strstr(said.next, "'kill 6' ends it"));
+}
+
+/* A peer of another version is told so, whatever else it would say; then others are served. */
+static void test_versions(void **state)
+{
+	struct world *w = *state;
+	int fd = peer(w);
+	struct span body = {NULL, 0};
+
+	assert_int_equal(say_hello(fd, MESSAGE_CONTROL_VERSION + 1, "99.0"), 0);
+	assert_refused_version(w, fd, "this is bawn 99.0 with version 2");
+	assert_int_equal(say_hello(fd, UINT64_MAX, ""), 0);
+	assert_refused_version(w, fd, "bawn of an older kind with version 18446744073709551615");
+	assert_int_equal(channel_send(fd, MESSAGE_STATUS, body, NULL, 0), 0);
+	assert_refused_version(w, fd, "bawn of an older kind with version 0");
+	assert_int_equal(say_hello(fd, 7, "a name that is much longer than anything that is shown"),
+			 0);
+	assert_refused_version(w, fd, "bawn a name that is much longer than");
+	assert_int_equal(say_hello(fd, MESSAGE_CONTROL_VERSION, "0.9"), 0);
+	lead_run(&w->loop);
+	assert_int_equal(receive(fd, &body, NULL), MESSAGE_STATE);
+	(void)close(fd);
+}
+
+/* What never changes, byte by byte: else two versions cannot tell each other that they are two. */
+static void test_versions_for_ever(void **state)
+{
+	static const uint8_t hello[] = {1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, '0', '.', '9', 0};
+	static const uint8_t failed[] = {5, 0,   0,   0, 0, 0, 0, 0, 2,   0, 0,
+					 0, 'n', 'o', 0, 1, 0, 0, 0, '.', 0};
+	struct message_hello m;
+	struct message_failed f;
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(MESSAGE_FAILED, 9);
+	assert_int_equal(MESSAGE_STATUS, 34);
+	assert_int_equal(message_decode((struct span){hello, sizeof(hello)}, &message_hello_schema,
+					&m, NULL, &e),
+			 0);
+	assert_int_equal(m.version, 1);
+	assert_string_equal(m.program, "0.9");
+	assert_int_equal(message_decode((struct span){failed, sizeof(failed)},
+					&message_failed_schema, &f, NULL, &e),
+			 0);
+	assert_int_equal(f.code, 5);
+	assert_string_equal(f.text, "no");
+	assert_string_equal(f.next, ".");
+}
+
 /* Sixty-four are there.  A new one has the place of who has been silent longest; and of nobody who
  * is served, or has just come. */
 static void test_room(void **state)
@@ -945,6 +1014,8 @@ int main(void)
 #define ONE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		ONE(test_status),
+		ONE(test_versions),
+		ONE(test_versions_for_ever),
 		ONE(test_changes),
 		ONE(test_changes_that_the_gate_refuses),
 		ONE(test_changes_that_are_not_kept),
