@@ -27,6 +27,7 @@
 #include "channel.h"
 #include "clock.h"
 #include "detach_key.h"
+#include "dir.h"
 #include "fd.h"
 #include "forward.h"
 #include "helper.h"
@@ -41,6 +42,7 @@
 #include "pump.h"
 #include "record_folder.h"
 #include "session_store.h"
+#include "str.h"
 #include "terminal.h"
 #include "terminal_state.h"
 #include "text.h"
@@ -170,6 +172,9 @@ static int client_become_tender(struct client *c)
 	(void)setsid();
 	for (int i = 0; null >= 0 && i < 3; i++)
 		(void)dup2(null, i);
+	/* A lock or a pipe of the caller's does not live as long as the session. */
+	for (size_t i = 0; i < c->options->inherited_count; i++)
+		(void)close(c->options->inherited[i]);
 	c->terminal.fd = c->output = -1;
 	c->detached = true;
 	/* Those of a descriptor that was made before a fork are the parent's. */
@@ -995,6 +1000,19 @@ static int client_publish(struct client *c)
 				    f->inside);
 	}
 	return 0;
+}
+
+void client_note_inherited(struct client_options *options)
+{
+	_cleanup_dir_ DIR *all = dir_open(AT_FDCWD, "/proc/self/fd", NULL);
+
+	for (const struct dirent *d; all && (d = dir_next(all, NULL));) {
+		uint64_t fd;
+
+		if (str_parse_u64(d->d_name, &fd) == 0 && fd > 2 && fd != (uint64_t)dirfd(all) &&
+		    options->inherited_count < CLIENT_INHERITED)
+			options->inherited[options->inherited_count++] = (int)fd;
+	}
 }
 
 static struct client *client_new(const struct client_options *options, struct error *e)

@@ -18,6 +18,8 @@ struct record_folder;
 struct session_places;
 struct session_store;
 
+enum { CLIENT_INHERITED = 64 };
+
 struct client_options {
 	bool stdio;  /* never a terminal inside, whatever ours are */
 	int exec_fd; /* a sealed memfd to execute instead of looking argv[0] up; -1 for none */
@@ -37,7 +39,9 @@ struct client_options {
 	size_t published_count;
 	bool quiet;                          /* where they are reached is not said */
 	const struct session_places *places; /* where forwards find the session */
-	bool detach;                         /* the session goes on by itself from the start */
+	int inherited[CLIENT_INHERITED];     /* descriptors of our caller, beside 0, 1 and 2 */
+	size_t inherited_count;
+	bool detach;    /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
 
@@ -76,6 +80,9 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
  */
 int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
 		  int *ret_status, struct error *e);
+
+/* Notes which descriptors are open: before anything of ours is. */
+void client_note_inherited(struct client_options *options);
 
 /* That the user left the session, and how to come back. */
 void client_say_detached(const char *session);

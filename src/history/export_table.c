@@ -35,6 +35,13 @@ static const struct export_class export_classes[] = {
 const struct export_row export_rows[] = {
 	{"session", "begin", 6002, 3, INFO, "session {name} began[ in {workspace}][: {argv}]"},
 	{"session", "ready", 0, OTHER, INFO, "the box is ready[, {probes} probes held]"},
+	{"session", "exec", 0, OTHER, INFO, "somebody outside started another command in the box"},
+	{"session", "attach", 0, OTHER, INFO, "somebody outside attached to the terminal"},
+	{"session", "send", 0, OTHER, INFO, "somebody outside typed into the terminal"},
+	{"session", "pause", 0, OTHER, INFO, "the session was paused from outside"},
+	{"session", "resume", 0, OTHER, INFO, "the session was resumed from outside"},
+	{"session", "stop", 0, OTHER, INFO, "the session was asked to end from outside"},
+	{"session", "kill", 0, OTHER, INFO, "the session was ended from outside"},
 	{"session", "end", 6002, 4, INFO, "the session ended[ with status {exit}][ by signal {signal}]"},
 	{"process", "exec", 1007, 1, INFO, "run {path}[: {argv}]"},
 	{"process", "ran", 1007, 1, INFO, "execution {exec} is {path}"},

@@ -323,6 +323,7 @@ static int control_on_hold(void *context, struct channel_packet *packet, struct 
 	if (r < 0)
 		return r;
 	c->session.held = m.value != 0;
+	c->holds(c->context, c->session.held);
 	if (!c->session.held) {
 		control_update_pause(c);
 		control_say_paused(p, 0);

@@ -92,6 +92,8 @@ struct control {
 		    const struct channel_packet *packet, struct error *e);
 	int (*attach)(void *context, int fd, struct loop_handle handle,
 		      const struct channel_packet *packet, struct error *e);
+	/* The session is held still until somebody lets it go on, or goes on: for the record. */
+	void (*holds)(void *context, bool still);
 	/* Sends init REACH with this number and value, once the record has it. */
 	int (*reach)(void *context, uint64_t id, uint64_t value);
 	/* The session ends, now or when its command has had a moment. */

@@ -588,8 +588,11 @@ static int keeper_join(void *context, int fd, struct loop_handle handle,
 		       const struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
+	int r = joined_start(&k->joined, fd, handle, packet, e);
 
-	return joined_start(&k->joined, fd, handle, packet, e);
+	if (r == 0)
+		recording_outside(&k->recording, "exec");
+	return r;
 }
 
 static int keeper_attach(void *context, int fd, struct loop_handle handle,
@@ -597,7 +600,11 @@ static int keeper_attach(void *context, int fd, struct loop_handle handle,
 {
 	struct keeper *k = context;
 
-	return viewers_add(&k->viewers, fd, handle, packet->body, e);
+	int r = viewers_add(&k->viewers, fd, handle, packet->body, e);
+
+	if (r == 0)
+		recording_outside(&k->recording, "attach");
+	return r;
 }
 
 /* The session is over, and its command with it. */
@@ -645,6 +652,7 @@ static int keeper_stop(void *context, bool now)
 {
 	struct keeper *k = context;
 
+	recording_outside(&k->recording, now ? "kill" : "stop");
 	if (now || k->init.fd < 0)
 		return keeper_kill(k);
 	keeper_tell_command(k, SIGTERM);
@@ -664,7 +672,15 @@ static int keeper_type(void *context, struct span bytes)
 	if (!k->master.expected || (k->master.had_one && k->master.fd < 0))
 		return -ENOTTY;
 	master_put(&k->master, bytes);
+	recording_outside(&k->recording, "send");
 	return 0;
+}
+
+static void keeper_holds(void *context, bool still)
+{
+	struct keeper *k = context;
+
+	recording_outside(&k->recording, still ? "pause" : "resume");
 }
 
 static void keeper_look(void *context, struct message_session *session)
@@ -1114,6 +1130,7 @@ int keeper_run(int channel, int programs)
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
 	k.control.join = keeper_join;
+	k.control.holds = keeper_holds;
 	k.control.reach = keeper_reach;
 	k.control.attach = keeper_attach;
 	k.control.end = keeper_stop;

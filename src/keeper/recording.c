@@ -303,6 +303,15 @@ void recording_ready(struct recording *r, const struct plan *plan, uint64_t prob
 	recording_note(r, &n);
 }
 
+void recording_outside(struct recording *r, const char *what)
+{
+	struct note n;
+
+	note_begin(&n, NOTE_SESSION, what);
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_note(r, &n);
+}
+
 void recording_restless(struct recording *r)
 {
 	struct note n;

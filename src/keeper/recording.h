@@ -62,6 +62,9 @@ void recording_ready(struct recording *r, const struct plan *plan, uint64_t prob
 void recording_note(struct recording *r, const struct note *n);
 void recording_event(struct recording *r, const struct message_event *event);
 
+/* A person does this to the session from outside of it: exec, attach, send, pause, resume, stop, kill. */
+void recording_outside(struct recording *r, const char *what);
+
 /* A process went on during a pause, again and again, and init ended it. */
 void recording_restless(struct recording *r);
 

@@ -346,6 +346,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	struct error e = ERROR_INIT;
 	int status = 0;
 
+	client_note_inherited(&run.how);
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
 	run.how.detach = invocation_has(i, OPTION_DETACH);
