@@ -60,16 +60,17 @@ static int confine_files(void)
 	return r < 0 ? r : landlock_restrict(ruleset);
 }
 
+enum { CONFINE_NAMES = 64 };
+
 /* A label stands for the session's own name, which its record has. */
 static const char *confine_own_name(const char *state, const char *typed)
 {
-	char name[LAYERS_NAME_MAX + 1];
+	static char names[CONFINE_NAMES][LAYERS_NAME_MAX + 1]; /* as long as the process */
+	static size_t count;
 
-	if (session_label_read(state, typed, name) < 0)
+	if (count == CONFINE_NAMES || session_label_read(state, typed, names[count]) < 0)
 		return typed;
-	const char *copy = strdup(name); /* as long as the process */
-
-	return copy ? copy : typed;
+	return names[count++];
 }
 
 static void confine_names(struct invocation *i)

@@ -245,6 +245,9 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 
 	if (r == 0)
 		r = layering_choose(layering, i, &run->prepared, e);
+	/* Who was here first has it: from now on the layers are locked. */
+	if (r == 0 && chosen && layering_is_taken(layering, chosen))
+		r = error_set(e, -EEXIST, "there is a session %s already", chosen);
 	const struct run_names taken = {layering, run->prepared.places.state};
 	const struct session_name name = {.wanted = layering->goes_on ? layering->session.name
 								      : chosen,
