@@ -31,6 +31,8 @@ struct client_options {
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	const struct plan *plan; /* of the session that is joined or attached to */
+	bool quiet;              /* does not say what the terminal was spared */
 	bool detach;                         /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
@@ -58,7 +60,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 
 /*
  * Runs another command in the box of a session, whose keeper is at the other end of `fd`.  `what` has
- * the words of the command and its folder; of the options only the streams count.  Returns as
+ * the words of the command and its folder; of the options the streams and the plan count.  Returns as
  * client_run does.
  */
 int client_join(int fd, const struct message_spawn *what, const struct client_options *options,

@@ -257,7 +257,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
 	run.how.detach = invocation_has(i, OPTION_DETACH);
-	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
+	run.quiet = run.how.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
 	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
 	int r = verb_detach_key(i, &run.how.detach_key, &e);
 
