@@ -77,7 +77,14 @@ const struct verb verbs[] = {
 			"read; from a socket more may be taken, so say </dev/null where it should "
 			"read nothing. With "
 			"--stdio the command gets pipes and never a terminal, for programs that "
-			"speak a protocol on their standard streams.",
+			"speak a protocol on their standard streams.\n\n"
+			"Your terminal gets text, colours, cursor and keyboard modes, and links to "
+			"hosts that rules allow. Writes to the clipboard, titles, notices, images, "
+			"printing, changes of the window and questions whose answers could reach "
+			"your "
+			"shell are left out, and told at the end in one line where that is worth "
+			"it; "
+			"terminal.allow in bawn-policy(5) names exceptions.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"

@@ -73,8 +73,8 @@ struct client {
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
 	struct terminal_sight sight; /* of the box's terminal, in ours */
-	bool byte_letters; /* terminal_has_byte_letters */
-	bool watches;                  /* nothing that is typed here reaches the box */
+	bool byte_letters;           /* terminal_has_byte_letters */
+	bool watches;                /* nothing that is typed here reaches the box */
 	int output;                  /* where the box's terminal is shown; -1 without one */
 	bool reading;                /* keys go to the box */
 	bool input_waits;            /* the loop waits for the terminal */
@@ -83,9 +83,9 @@ struct client {
 	int signals;
 	int grace; /* a clock, once the terminal is gone; else -1 */
 	struct pump pumps[3];
-	bool pumped[3]; /* it was started */
+	bool pumped[3];                       /* it was started */
 	struct terminal_sight pump_sights[3]; /* of those that write to a terminal */
-	bool draining;  /* the box is gone, and its last bytes are on their way */
+	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
 	struct handover handover;
 	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
@@ -348,8 +348,7 @@ static void client_leave_terminal(struct client *c, bool flush)
 /* Sets the terminal right: the box is gone or stopped and cannot undo what it switched on. */
 static void client_end_terminal(struct client *c)
 {
-	bool undone =
-		terminal_sight_undo(&c->sight, c->output, terminal_is_ours(&c->terminal));
+	bool undone = terminal_sight_undo(&c->sight, c->output, terminal_is_ours(&c->terminal));
 
 	client_leave_terminal(c, undone);
 }

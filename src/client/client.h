@@ -31,8 +31,8 @@ struct client_options {
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
-	const struct plan *plan; /* of the session that is joined or attached to */
-	bool quiet;              /* does not say what the terminal was spared */
+	const struct plan *plan;             /* of the session that is joined or attached to */
+	bool quiet;                          /* does not say what the terminal was spared */
 	bool detach;                         /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };

@@ -334,8 +334,8 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 		p->len = n > 0 ? (size_t)n : 0;
 		p->eof = n <= 0 && !pump_is_passing((int)n);
 		if (p->filter && p->len > 0) {
-			const struct span out = p->filter(
-				p->filter_context, (struct span){p->bytes, p->len});
+			const struct span out =
+				p->filter(p->filter_context, (struct span){p->bytes, p->len});
 
 			p->filtered = out.ptr;
 			p->len = out.len;

@@ -77,10 +77,10 @@ static const struct filter_row filter_questions[] = {
 
 /* Modes of DEC (CSI ? ... h and l) that may be set and reset. */
 static const unsigned int filter_modes[] = {
-	1,    5,    6,    7,    12,   25,                         /* keys, look, wrapping */
-	45,   47,   66,   69,   1047, 1048, 1049,                 /* margins, the other screen */
+	1,    5,    6,    7,    12,   25,                           /* keys, look, wrapping */
+	45,   47,   66,   69,   1047, 1048, 1049,                   /* margins, the other screen */
 	9,    1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, /* mouse, focus */
-	2004, 2026, 2027, 2031, 2048,                             /* pasting; drawn at once; letters */
+	2004, 2026, 2027, 2031, 2048, /* pasting; drawn at once; letters */
 };
 
 static bool filter_is_in(const struct filter_row *rows, size_t count, char first, char mid,
@@ -411,8 +411,8 @@ static bool filter_asks_colour(const struct terminal_filter *f)
 static void filter_end_colour(struct terminal_filter *f, struct buf *into)
 {
 	unsigned long number = strtoul(f->words, NULL, 10);
-	bool set = filter_is_allowed(f, TERMINAL_COLOURS) && !f->cut &&
-		   f->len <= FILTER_SAID_MAX && number != 21 &&
+	bool set = filter_is_allowed(f, TERMINAL_COLOURS) && !f->cut && f->len <= FILTER_SAID_MAX &&
+		   number != 21 &&
 		   strspn(f->words, "0123456789;:#/.,-abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == f->len;
 
@@ -497,7 +497,8 @@ static void filter_begin(struct terminal_filter *f, enum filter_state state, uin
 /* Leaves the screen as ESC c does. */
 static void filter_reset(struct terminal_filter *f, struct buf *into)
 {
-	buf_put_str(into, "\033[!p");
+	/* Not every terminal knows the soft reset. */
+	buf_put_str(into, "\033[!p\033[?1;6l\033[?7;25h\033[4l\033>");
 	if (f->other)
 		buf_put_str(into, "\033[?1049l");
 	if (f->reports)
@@ -741,14 +742,37 @@ static void filter_byte(struct terminal_filter *f, uint8_t byte, struct buf *int
 		filter_no_letter(f, into);
 }
 
-/* How many bytes from here are plain text. */
-static size_t filter_plain(const uint8_t *bytes, size_t len)
+static bool filter_goes_on(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* The length of a letter beyond ASCII that is surely one; 0: filter_byte finds out. */
+static size_t filter_sure_letter(const uint8_t *at, size_t len)
+{
+	if (len >= 2 && at[0] >= 0xc3 && at[0] < 0xe0 && filter_goes_on(at[1]))
+		return 2;
+	if (len >= 3 && at[0] > 0xe0 && at[0] < 0xf0 && at[0] != 0xed && filter_goes_on(at[1]) &&
+	    filter_goes_on(at[2]))
+		return 3;
+	return 0;
+}
+
+/* How many bytes from here are plain text.  Most of it is, so this is fast. */
+static size_t filter_plain(const struct terminal_filter *f, const uint8_t *bytes, size_t len)
 {
 	size_t n = 0;
 
-	while (n < len &&
-	       ((bytes[n] >= 0x20 && bytes[n] < FILTER_DEL) || filter_is_shown(bytes[n])))
-		n++;
+	while (n < len) {
+		uint8_t byte = bytes[n];
+		size_t letter = (byte >= 0x20 && byte < FILTER_DEL) || filter_is_shown(byte) ? 1
+				: byte < 0xc3 || f->bytes                                    ? 0
+							  : filter_sure_letter(bytes + n, len - n);
+
+		if (letter == 0)
+			return n;
+		n += letter;
+	}
 	return n;
 }
 
@@ -757,7 +781,7 @@ void terminal_filter_feed(struct terminal_filter *f, const uint8_t *bytes, size_
 {
 	for (size_t at = 0; at < len;) {
 		size_t plain = f->state == FILTER_TEXT && f->need == 0
-				       ? filter_plain(bytes + at, len - at)
+				       ? filter_plain(f, bytes + at, len - at)
 				       : 0;
 
 		buf_put(into, bytes + at, plain);
@@ -803,7 +827,10 @@ void terminal_filter_say(const struct terminal_filter *f, struct buf *into)
 		if (count == 0)
 			continue;
 		left--;
-		buf_putf(into, "%s%llu %s", into->len == 0 ? "" : left ? ", " : " and ",
+		buf_putf(into, "%s%llu %s",
+			 into->len == 0 ? ""
+			 : left         ? ", "
+					: " and ",
 			 (unsigned long long)count, count == 1 ? words[i].one : words[i].several);
 	}
 }

@@ -50,8 +50,8 @@ enum { TERMINAL_FILTER_WORDS = 2304 }; /* room for a link; a longer string is le
 
 struct terminal_filter {
 	/* The caller's. */
-	bool questions; /* may change at any time */
-	bool bytes;     /* the terminal has one byte for each letter: not UTF-8 */
+	bool questions;     /* may change at any time */
+	bool bytes;         /* the terminal has one byte for each letter: not UTF-8 */
 	unsigned int allow; /* 1u << enum terminal_class */
 	bool (*link)(void *context, bool tls, struct span authority); /* NULL: none passes */
 	void *context;

@@ -16,7 +16,9 @@ static bool sight_may_link(void *rules, bool tls, struct span authority)
 	const struct rules_question q = {.name = to.name,
 					 .literal = to.is_address,
 					 .address = to.address,
-					 .port = to.port ? to.port : tls ? SIGHT_HTTPS : SIGHT_HTTP,
+					 .port = to.port ? to.port
+						 : tls   ? SIGHT_HTTPS
+							 : SIGHT_HTTP,
 					 .scheme = tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP};
 
 	rules_decide(rules, &q, &verdict);

@@ -72,6 +72,7 @@ static void state_set_modes(struct terminal_state *s, bool on)
 
 		if (mode == 1049)
 			s->other = on;
+		s->origin = mode == 6 ? on : s->origin;
 		s->reports = s->reports || (on && state_is_reporting(mode));
 		at += strcspn(at, ";");
 		at += *at == ';';
@@ -245,6 +246,9 @@ void terminal_state_undo(struct terminal_state *s, bool whole, struct buf *into)
 		buf_put_str(into, state_still);
 		buf_put_str(into, state_modes);
 	}
+	/* For terminals that know no soft reset.  It moves the cursor, to where nothing is covered. */
+	if (whole && s->origin)
+		buf_put_str(into, "\033[?6l\033[9999;1H");
 	if (whole && s->shaped)
 		buf_put_str(into, "\033[0 q");
 	if (whole && s->wheeled)

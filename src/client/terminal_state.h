@@ -33,6 +33,7 @@ struct terminal_state {
 	bool titled;  /* the title of before was put aside (terminal_filter.h) */
 	bool wheeled; /* so was how the wheel works */
 	bool linked;  /* a link was shown: it may still be open */
+	bool origin;  /* rows are counted from the first that scrolls */
 	bool shaped;  /* the cursor has a shape */
 	bool reports; /* the terminal types without a question: mouse, focus */
 	bool colours; /* some may have been set for the whole terminal */

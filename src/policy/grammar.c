@@ -242,10 +242,10 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 bool grammar_is_list(const struct grammar_row *row)
 {
 	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_CHOICES ||
-	       row->type == GRAMMAR_PATHS ||
-	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP ||
-	       row->type == GRAMMAR_RULES || row->type == GRAMMAR_SECTIONS ||
-	       row->type == GRAMMAR_LEVELS || row->type == GRAMMAR_PATTERNS;
+	       row->type == GRAMMAR_PATHS || row->type == GRAMMAR_NAMES ||
+	       row->type == GRAMMAR_MAP || row->type == GRAMMAR_RULES ||
+	       row->type == GRAMMAR_SECTIONS || row->type == GRAMMAR_LEVELS ||
+	       row->type == GRAMMAR_PATTERNS;
 }
 
 int grammar_append(struct grammar_value *v, const struct grammar_row *row,

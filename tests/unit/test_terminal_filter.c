@@ -42,10 +42,12 @@ static void test_what_passes_is_as_it_was(void **state)
 		"plain text,\ttabs\b\a and\v\flines\r\n",
 		"gr\303\274n \342\234\223 \360\237\230\200",
 		"\033[1;31mred\033[0m \033[38;2;1;2;3m \033[4:3m \033[58:5:2m",
-		"\033[H\033[2J\033[3J\033[K\033[1;1H\033[10A\033[5G\033[2;20r\033[3L\033[2M\033[S\033[2T",
+		"\033[H\033[2J\033[3J\033[K\033[1;1H\033[10A\033[5G\033[2;20r\033[3L\033[2M\033["
+		"S\033[2T",
 		"\0337\0338\033D\033M\033E\033H\033=\033>",
 		"\033(0lqk\033(B\016\017\033)0",
-		"\033[?1049h\033[?25l\033[?1;1000;1006h\033[?2004h\033[?1004h\033[?2026h\033[?2026l",
+		"\033[?1049h\033[?25l\033[?1;1000;1006h\033[?2004h\033[?1004h\033[?2026h\033[?"
+		"2026l",
 		"\033[>1u\033[<u\033[=1;2u\033[>4;2m\033[>4m\033[>4n",
 		"\033[2 q\033[!p\033[4h\033[4l\033[?7l",
 		/* questions */
@@ -144,10 +146,10 @@ static void test_what_is_left_out_is_counted(void **state)
 		run(&f, left_out[i].in, strlen(left_out[i].in), &b);
 		if (strcmp(buf_str(&b), left_out[i].out) != 0)
 			fail_msg("row %zu: \"%s\" passed", i, buf_str(&b) + 1);
-		for (unsigned int class = 0; class < TERMINAL_CLASS_COUNT; class++)
+		for (unsigned int class = 0; class < TERMINAL_CLASS_COUNT; class ++)
 			if (f.kept[class] != (class == left_out[i].class))
-				fail_msg("row %zu: %u of class %u", i,
-					 (unsigned int)f.kept[class], class);
+				fail_msg("row %zu: %u of class %u", i, (unsigned int)f.kept[class],
+					 class);
 	}
 }
 
@@ -155,8 +157,8 @@ static void test_what_is_left_out_is_counted(void **state)
 static void test_nobody_asks_when_nobody_listens(void **state)
 {
 	static const char *const questions[] = {
-		"\033[c", "\033[>c", "\033[>q", "\033[6n", "\033[?6n", "\033[?u", "\033[?4m",
-		"\033[?2026$p", "\033[18t", "\033]11;?\a", "\033]4;1;?\a",
+		"\033[c",   "\033[>c",      "\033[>q",  "\033[6n",     "\033[?6n",     "\033[?u",
+		"\033[?4m", "\033[?2026$p", "\033[18t", "\033]11;?\a", "\033]4;1;?\a",
 	};
 
 	(void)state;
@@ -174,11 +176,19 @@ static void test_letters(void **state)
 {
 	(void)state;
 	/* Halves of letters do not meet over what was left out between them. */
-	expect_with(0, "\302\033]52;c;eA==\a\233" "31m", "\357\277\275\357\277\275" "31m");
+	expect_with(0,
+		    "\302\033]52;c;eA==\a\233"
+		    "31m",
+		    "\357\277\275\357\277\275"
+		    "31m");
 	expect_with(0, "\302\005\233?1000h", "\357\277\275\357\277\275?1000h");
 	/* A control of eight bits is the sequence that it stands for, or no letter. */
 	expect_with(0, "\302\23331mred", "\033[31mred");
-	expect_with(0, "\233" "31m", "\357\277\275" "31m");
+	expect_with(0,
+		    "\233"
+		    "31m",
+		    "\357\277\275"
+		    "31m");
 	expect_with(0, "\300\233\355\240\200\364\220\200\200",
 		    "\357\277\275\357\277\275\357\277\275\357\277\275\357\277\275"
 		    "\357\277\275\357\277\275\357\277\275\357\277\275");
@@ -206,10 +216,12 @@ static void test_controls_within(void **state)
 static void test_reset_is_said_otherwise(void **state)
 {
 	(void)state;
-	expect_with(0, "\033c", "\033[!p\033[m\033(B\017\033[r\033[H\033[2J");
+	expect_with(0, "\033c",
+		    "\033[!p\033[?1;6l\033[?7;25h\033[4l\033>\033[m\033(B\017\033[r\033[H\033[2J");
 	expect_with(0, "\033[?1049h\033c\033c",
-		    "\033[?1049h\033[!p\033[?1049l\033[m\033(B\017\033[r\033[H\033[2J"
-		    "\033[!p\033[m\033(B\017\033[r\033[H\033[2J");
+		    "\033[?1049h\033[!p\033[?1;6l\033[?7;25h\033[4l\033>\033[?1049l\033[m\033("
+		    "B\017\033[r\033[H\033[2J"
+		    "\033[!p\033[?1;6l\033[?7;25h\033[4l\033>\033[m\033(B\017\033[r\033[H\033[2J");
 }
 
 static void test_what_a_plan_allows(void **state)
@@ -217,8 +229,8 @@ static void test_what_a_plan_allows(void **state)
 	(void)state;
 	expect_with(1u << TERMINAL_CLIPBOARD, "\033]52;c;aGVsbG8=\a", "\033]52;c;aGVsbG8=" ST);
 	expect_with(1u << TERMINAL_CLIPBOARD, "\033]52;c;?\a\033]52;;?" ST, "");
-	expect_with(1u << TERMINAL_CLIPBOARD, "\033]52;c;aG\n?Vs\033[31m", "\033]52;c;aGVs" ST
-									   "\033[31m");
+	expect_with(1u << TERMINAL_CLIPBOARD, "\033]52;c;aG\n?Vs\033[31m",
+		    "\033]52;c;aGVs" ST "\033[31m");
 	expect_with(1u << TERMINAL_TITLE, "\033]2;a\001b\a\033]0;c" ST,
 		    "\033[22;0t\033]2;ab" ST "\033]0;c" ST);
 	expect_with(1u << TERMINAL_TITLE, "\033[21t\033]l\a", "");
@@ -241,12 +253,36 @@ static uint32_t dice(uint32_t *seed, uint32_t sides)
 static void random_stream(uint32_t *seed, struct buf *into)
 {
 	static const char *const parts[] = {
-		"\033",  "[",    "]",    "P",   "_",     "^",    "X",     "k",   "?",     "1049",
-		";",     "52;c;", "h",   "l",   "m",     "c",    "n",     "t",   "\a",    ST,
-		"\302\233", "\302\235", "\302\234", "\302", "\233", "\342\234\223", "\360\237",
-		"text",  "\n",   "\005", "\030", "\177", "1",    "25",    "1000", "2004", "8;;",
-		"https://good.example/", "0;", "11;?", "#", "(", "0", "B", "$", "p", " q", "!p",
-		"1007", "\033[", "\033]", "\033P", "aGVs=", "q", ">", "u", "<", "i", "*y", "\r",
+		"\033",     "[",
+		"]",        "P",
+		"_",        "^",
+		"X",        "k",
+		"?",        "1049",
+		";",        "52;c;",
+		"h",        "l",
+		"m",        "c",
+		"n",        "t",
+		"\a",       ST,
+		"\302\233", "\302\235",
+		"\302\234", "\302",
+		"\233",     "\342\234\223",
+		"\360\237", "text",
+		"\n",       "\005",
+		"\030",     "\177",
+		"1",        "25",
+		"1000",     "2004",
+		"8;;",      "https://good.example/",
+		"0;",       "11;?",
+		"#",        "(",
+		"0",        "B",
+		"$",        "p",
+		" q",       "!p",
+		"1007",     "\033[",
+		"\033]",    "\033P",
+		"aGVs=",    "q",
+		">",        "u",
+		"<",        "i",
+		"*y",       "\r",
 	};
 	uint32_t count = dice(seed, 40);
 
@@ -266,8 +302,8 @@ static bool is_clean(const struct buf *b, unsigned int allow)
 	for (size_t i = 0; i < b->len; i++) {
 		uint8_t byte = (uint8_t)s[i];
 
-		if (byte == 0x05 || byte == 0x7f || byte == 0x18 || byte == 0 ||
-		    (byte < 0x07) || (byte > 0x0f && byte < 0x1b) || (byte > 0x1b && byte < 0x20))
+		if (byte == 0x05 || byte == 0x7f || byte == 0x18 || byte == 0 || (byte < 0x07) ||
+		    (byte > 0x0f && byte < 0x1b) || (byte > 0x1b && byte < 0x20))
 			return false;
 		if (byte == 0xc2 && (uint8_t)s[i + 1] < 0xa0)
 			return false;
@@ -329,8 +365,8 @@ static void try_stream(uint32_t *seed, unsigned int allow)
 
 static void test_any_cut_and_twice(void **state)
 {
-	uint32_t seed = getenv("BAWN_SEED") ? (uint32_t)strtoul(getenv("BAWN_SEED"), NULL, 10)
-					    : 20261118;
+	uint32_t seed =
+		getenv("BAWN_SEED") ? (uint32_t)strtoul(getenv("BAWN_SEED"), NULL, 10) : 20261118;
 
 	(void)state;
 	print_message("seed %u (BAWN_SEED)\n", seed);
