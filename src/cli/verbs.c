@@ -84,7 +84,14 @@ const struct verb verbs[] = {
 			"as --fresh does. With --detach the session goes on by itself from the "
 			"start, and its name is printed; a command that cannot be started fails as "
 			"without --detach. Where logging out would end such a session it is said, "
-			"and what to do.",
+			"and what to do.\n\n"
+			"Your terminal gets text, colours, cursor and keyboard modes, and links to "
+			"hosts that rules allow. Writes to the clipboard, titles, notices, images, "
+			"printing, changes of the window and questions whose answers could reach "
+			"your "
+			"shell are left out, and told at the end in one line where that is worth "
+			"it; "
+			"terminal.allow in bawn-policy(5) names exceptions.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"

@@ -27,7 +27,6 @@
 #include "channel.h"
 #include "clock.h"
 #include "detach_key.h"
-#include "dir.h"
 #include "fd.h"
 #include "forward.h"
 #include "helper.h"
@@ -44,7 +43,7 @@
 #include "session_store.h"
 #include "str.h"
 #include "terminal.h"
-#include "terminal_state.h"
+#include "terminal_sight.h"
 #include "text.h"
 
 #include <fcntl.h>
@@ -83,7 +82,9 @@ struct client {
 	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle, first_handle;
 	struct terminal terminal;
-	struct terminal_state shown; /* what the box's output may have changed there */
+	struct terminal_sight sight; /* of the box's terminal, in ours */
+	bool byte_letters;           /* terminal_has_byte_letters */
+	bool watches;                /* nothing that is typed here reaches the box */
 	int output;                  /* where the box's terminal is shown; -1 without one */
 	bool reading;                /* keys go to the box */
 	bool input_waits;            /* the loop waits for the terminal */
@@ -94,8 +95,9 @@ struct client {
 	int first;       /* a clock, until --detach lets go; else -1 */
 	struct buf said; /* by the command until then */
 	struct pump pumps[3];
-	bool pumped[3]; /* it was started */
-	bool draining;  /* the box is gone, and its last bytes are on their way */
+	bool pumped[3];                       /* it was started */
+	struct terminal_sight pump_sights[3]; /* of those that write to a terminal */
+	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
 	struct handover handover;
 	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
@@ -108,11 +110,11 @@ struct client {
 	int status;
 	struct error *error;
 	const struct client_options *options;
+	const struct plan *plan;
 	const char *ssh_agent;
 	const char *workspace;
 	struct asked_snapshot asked_snapshot; /* by the box */
-	struct forward *forwards;             /* its published ports */
-	size_t forward_count;
+	struct forwards forwards;             /* its published ports */
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -124,6 +126,39 @@ static int client_send_job(struct client *c, enum message_type type, uint64_t va
 }
 
 /* --- the terminal --------------------------------------------------------------------- */
+
+/* Writes what the box wrote, as far as it may be shown. */
+static int client_show(struct client *c, struct span bytes)
+{
+	struct span passed = {NULL, 0};
+
+	/* An answer that nobody types into the box would be left for the user's shell. */
+	c->sight.filter.questions = c->terminal.raw && !c->watches;
+	c->sight.filter.bytes = c->byte_letters;
+	int r = terminal_sight_pass(&c->sight, bytes, &passed);
+
+	if (r == 0 && c->output >= 0 && fd_write_all(c->output, passed.ptr, passed.len) == -EPIPE)
+		c->output = -1;
+	return r;
+}
+
+/* Once the terminal is the user's again. */
+static void client_say_spared(struct client *c)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	if (!c->options->quiet)
+		terminal_sight_say(&c->sight, &err);
+}
+
+/* With --stdio: what goes to a terminal all the same. */
+static struct span client_filter_pumped(void *context, struct span read)
+{
+	struct span passed = {NULL, 0};
+
+	(void)terminal_sight_pass(context, read, &passed);
+	return passed;
+}
 
 /* The grace is over: nobody can reach the command any more, so we end it. */
 static int client_on_grace(void *context, uint32_t events)
@@ -204,6 +239,7 @@ static int client_detach(struct client *c)
 	struct text err = text_open(STDERR_FILENO);
 
 	client_end_terminal(c);
+	client_say_spared(c);
 	if (c->attached) {
 		c->left = true;
 		loop_stop(&c->loop);
@@ -314,26 +350,24 @@ static int client_take_terminal(struct client *c)
 	return r < 0 ? r : client_resize(c);
 }
 
-static void client_leave_terminal(struct client *c)
+/* flush: what came in meanwhile may be an answer, and is dropped. */
+static void client_leave_terminal(struct client *c, bool flush)
 {
 	if (c->reading)
 		loop_remove(&c->loop, &c->input_handle);
 	c->reading = false;
-	if (c->terminal.raw && terminal_state_is_asked(&c->shown))
+	if (c->terminal.raw && terminal_state_is_asked(&c->sight.shown))
 		terminal_restore_asked(&c->terminal, c->output);
 	else
-		terminal_restore(&c->terminal);
+		terminal_restore(&c->terminal, flush);
 }
 
 /* Sets the terminal right: the box is gone or stopped and cannot undo what it switched on. */
 static void client_end_terminal(struct client *c)
 {
-	_cleanup_buf_ struct buf undo = BUF_INIT(2048);
+	bool undone = terminal_sight_undo(&c->sight, c->output, terminal_is_ours(&c->terminal));
 
-	terminal_state_undo(&c->shown, terminal_is_ours(&c->terminal), &undo);
-	if (c->output >= 0 && undo.len > 0)
-		(void)fd_write_all(c->output, undo.ptr, undo.len);
-	client_leave_terminal(c);
+	client_leave_terminal(c, undone);
 }
 
 /*
@@ -394,10 +428,7 @@ static int client_on_output(void *context, struct channel_packet *packet, struct
 	(void)e;
 	if (c->first >= 0 && c->said.len + packet->body.len <= CLIENT_FIRST_BYTES)
 		buf_put(&c->said, packet->body.ptr, packet->body.len);
-	terminal_state_feed(&c->shown, packet->body.ptr, packet->body.len);
-	if (c->output >= 0 && fd_write_all(c->output, packet->body.ptr, packet->body.len) == -EPIPE)
-		c->output = -1;
-	return 0;
+	return client_show(c, packet->body);
 }
 
 static int client_on_event(void *context, struct channel_packet *packet, struct error *e)
@@ -673,13 +704,26 @@ static bool client_is_drained(const struct client *c)
 	return !(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done);
 }
 
+/* A terminal that a stream went to is set right when that has ended. */
+static void client_undo_pumped(struct client *c, int number)
+{
+	const struct terminal there = {.fd = c->options->fds[number]};
+
+	if (c->pumps[number].filter)
+		(void)terminal_sight_undo(&c->pump_sights[number], there.fd,
+					  terminal_is_ours(&there));
+	c->pumps[number].filter = NULL;
+}
+
 static void client_on_pumped(void *context)
 {
 	struct client *c = context;
 
 	for (int i = 0; i < 3; i++)
-		if (c->pumped[i] && c->pumps[i].done)
+		if (c->pumped[i] && c->pumps[i].done) {
+			client_undo_pumped(c, i);
 			client_release(c, i);
+		}
 	if (c->draining && client_is_drained(c))
 		loop_stop(&c->loop);
 }
@@ -704,6 +748,12 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	c->pumps[number].on_done = client_on_pumped;
 	c->pumps[number].context = c;
 	c->pumped[number] = r == 0;
+	if (r < 0 || number == 0 || isatty(fd) != 1)
+		return r;
+	r = terminal_sight_init(&c->pump_sights[number], c->plan, c->error);
+	c->pump_sights[number].filter.bytes = c->byte_letters;
+	c->pumps[number].filter = client_filter_pumped;
+	c->pumps[number].filter_context = &c->pump_sights[number];
 	return r;
 }
 
@@ -945,16 +995,17 @@ static void client_drain(struct client *c)
 static void client_end(struct client *c)
 {
 	client_end_terminal(c);
+	client_say_spared(c);
 	if (c->ended)
 		client_drain(c);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		if (c->pumped[i])
 			pump_stop(&c->pumps[i]);
+		terminal_sight_fini(&c->pump_sights[i]);
+	}
 	handover_close(&c->handover);
 	asked_snapshot_end(&c->asked_snapshot);
-	while (c->forward_count > 0)
-		forward_close(&c->forwards[--c->forward_count]);
-	free(c->forwards);
+	forwards_close(&c->forwards);
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
@@ -974,45 +1025,8 @@ static void client_end(struct client *c)
 	fd_close(&c->grace);
 	fd_close(&c->first);
 	buf_fini(&c->said);
+	terminal_sight_fini(&c->sight);
 	loop_fini(&c->loop);
-}
-
-/* Before anything runs: who cannot have the port learns it at once. */
-static int client_publish(struct client *c)
-{
-	const struct client_options *o = c->options;
-	struct text err = text_open(STDERR_FILENO);
-
-	if (o->published_count == 0)
-		return 0;
-	c->forwards = calloc(o->published_count, sizeof(*c->forwards));
-	if (!c->forwards)
-		return error_sys(c->error, -ENOMEM, "publishing a port");
-	for (; c->forward_count < o->published_count; c->forward_count++) {
-		struct forward *f = &c->forwards[c->forward_count];
-		int r = forward_open(f, &c->loop, o->places, o->session->name,
-				     &o->published[c->forward_count], c->error);
-
-		if (r < 0)
-			return r;
-		if (!o->quiet)
-			text_printf(&err, "bawn: http://%s leads to port %u of the box\n", f->at,
-				    f->inside);
-	}
-	return 0;
-}
-
-void client_note_inherited(struct client_options *options)
-{
-	_cleanup_dir_ DIR *all = dir_open(AT_FDCWD, "/proc/self/fd", NULL);
-
-	for (const struct dirent *d; all && (d = dir_next(all, NULL));) {
-		uint64_t fd;
-
-		if (str_parse_u64(d->d_name, &fd) == 0 && fd > 2 && fd != (uint64_t)dirfd(all) &&
-		    options->inherited_count < CLIENT_INHERITED)
-			options->inherited[options->inherited_count++] = (int)fd;
-	}
 }
 
 static struct client *client_new(const struct client_options *options, struct error *e)
@@ -1029,6 +1043,8 @@ static struct client *client_new(const struct client_options *options, struct er
 	c->ssh_agent = c->workspace = "";
 	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
 	c->handover = HANDOVER_INIT;
+	c->byte_letters = terminal_has_byte_letters();
+	c->plan = options->plan;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = c->keeper_ends = -1;
 	c->first = -1;
 	c->said = BUF_INIT(CLIENT_FIRST_BYTES);
@@ -1066,7 +1082,18 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = client_publish(c);
+	c->plan = plan;
+	r = terminal_sight_init(&c->sight, plan, e);
+	if (r == 0)
+		r = forwards_open(&c->forwards, &c->loop, options->places,
+				  options->session ? options->session->name : "",
+				  options->published, options->published_count, e);
+	for (size_t i = 0; r == 0 && !options->quiet && i < c->forwards.count; i++) {
+		struct text err = text_open(STDERR_FILENO);
+
+		text_printf(&err, "bawn: http://%s leads to port %u of the box\n",
+			    c->forwards.items[i].at, c->forwards.items[i].inside);
+	}
 	if (r == 0)
 		r = client_start(c, plan, options, e);
 	r = client_live(c, r, ret_status);
@@ -1078,8 +1105,10 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 static int client_start_joined(struct client *c, int fd, const struct message_spawn *what)
 {
 	struct termios modes;
-	int r = client_watch_signals(c);
+	int r = terminal_sight_init(&c->sight, c->options->plan, c->error);
 
+	if (r == 0)
+		r = client_watch_signals(c);
 	c->spawn = *what;
 	c->keeper = (struct channel){.fd = fd,
 				     .rules = client_rules,
@@ -1123,9 +1152,12 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
 static int client_start_attached(struct client *c, int fd, bool watches)
 {
 	struct message_attach m = {.watches = watches};
-	int r = client_watch_signals(c);
+	int r = terminal_sight_init(&c->sight, c->options->plan, c->error);
 
+	if (r == 0)
+		r = client_watch_signals(c);
 	c->attached = true;
+	c->watches = watches;
 	c->keeper = (struct channel){.fd = fd,
 				     .rules = client_rules,
 				     .rule_count = BAWN_ARRAY_SIZE(client_rules),

@@ -35,12 +35,13 @@ struct client_options {
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	const struct plan *plan;             /* of the session that is joined or attached to */
 	const struct published *published;   /* ports of the box that we listen for */
 	size_t published_count;
-	bool quiet;                          /* where they are reached is not said */
 	const struct session_places *places; /* where forwards find the session */
 	int inherited[CLIENT_INHERITED];     /* descriptors of our caller, beside 0, 1 and 2 */
 	size_t inherited_count;
+	bool quiet;     /* says neither what the terminal was spared nor where ports are reached */
 	bool detach;    /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
@@ -68,7 +69,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 
 /*
  * Runs another command in the box of a session, whose keeper is at the other end of `fd`.  `what` has
- * the words of the command and its folder; of the options only the streams count.  Returns as
+ * the words of the command and its folder; of the options the streams and the plan count.  Returns as
  * client_run does.
  */
 int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
@@ -80,9 +81,6 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
  */
 int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
 		  int *ret_status, struct error *e);
-
-/* Notes which descriptors are open: before anything of ours is. */
-void client_note_inherited(struct client_options *options);
 
 /* That the user left the session, and how to come back. */
 void client_say_detached(const char *session);

@@ -393,3 +393,29 @@ void forward_close(struct forward *f)
 		loop_remove(f->loop, &f->handle);
 	fd_close(&f->listener);
 }
+
+int forwards_open(struct forwards *all, struct loop *loop, const struct session_places *places,
+		  const char *session, const struct published *ports, size_t count, struct error *e)
+{
+	if (count == 0)
+		return 0;
+	all->items = calloc(count, sizeof(*all->items));
+	if (!all->items)
+		return error_sys(e, -ENOMEM, "publishing a port");
+	for (; all->count < count; all->count++) {
+		int r = forward_open(&all->items[all->count], loop, places, session,
+				     &ports[all->count], e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void forwards_close(struct forwards *all)
+{
+	while (all->count > 0)
+		forward_close(&all->items[--all->count]);
+	free(all->items);
+	all->items = NULL;
+}

@@ -39,4 +39,16 @@ int forward_open(struct forward *f, struct loop *loop, const struct session_plac
 void forward_close(struct forward *f);
 #define _cleanup_forward_ _cleanup_(forward_close)
 
+/* The ports that a session publishes. */
+struct forwards {
+	struct forward *items;
+	size_t count;
+};
+
+/* Before anything runs: who cannot have the port learns it at once. */
+int forwards_open(struct forwards *all, struct loop *loop, const struct session_places *places,
+		  const char *session, const struct published *ports, size_t count,
+		  struct error *e);
+void forwards_close(struct forwards *all);
+
 #endif

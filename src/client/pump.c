@@ -286,7 +286,7 @@ static ssize_t pump_read(struct pump *p)
 
 static ssize_t pump_write(struct pump *p)
 {
-	const uint8_t *from = p->bytes + p->at;
+	const uint8_t *from = (p->filter ? p->filtered : p->bytes) + p->at;
 	ssize_t n = !p->inward && p->kind == PUMP_SOCKET
 			    ? send(p->to, from, p->len, MSG_DONTWAIT | MSG_NOSIGNAL)
 			    : write(p->to, from, p->len);
@@ -333,6 +333,13 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 		p->at = 0;
 		p->len = n > 0 ? (size_t)n : 0;
 		p->eof = n <= 0 && !pump_is_passing((int)n);
+		if (p->filter && p->len > 0) {
+			const struct span out =
+				p->filter(p->filter_context, (struct span){p->bytes, p->len});
+
+			p->filtered = out.ptr;
+			p->len = out.len;
+		}
 	}
 	if (can_write && p->len > 0) {
 		n = pump_write_some(p);

@@ -39,6 +39,11 @@ struct pump {
 		    */
 	struct loop_handle reader, writer;
 
+	/* Outward to a terminal: called with what was read, gives what is written instead. */
+	struct span (*filter)(void *context, struct span read);
+	void *filter_context;
+	const uint8_t *filtered;
+
 	/* What was read and not written; a pipe needs none. */
 	uint8_t *bytes;
 	size_t at, len;

@@ -6,6 +6,8 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,9 +47,10 @@ static void terminal_restore_how(struct terminal *t, int how)
 	t->raw = false;
 }
 
-void terminal_restore(struct terminal *t)
+void terminal_restore(struct terminal *t, bool flush)
 {
-	terminal_restore_how(t, TCSADRAIN); /* lets the last output through */
+	/* Either lets the last output through. */
+	terminal_restore_how(t, flush ? TCSAFLUSH : TCSADRAIN);
 }
 
 /* Reads and drops bytes until the answer to our own question, which ends in "c", or until the
@@ -90,6 +93,18 @@ void terminal_restore_asked(struct terminal *t, int output)
 	    fd_write_all(output, who, sizeof(who) - 1) == 0)
 		terminal_forget_answers(t, clock_ms(CLOCK_MONOTONIC) + TERMINAL_ANSWER_MS);
 	terminal_restore_how(t, TCSAFLUSH);
+}
+
+bool terminal_has_byte_letters(void)
+{
+	static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	const char *locale = NULL;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(variables) && !(locale && *locale); i++)
+		locale = getenv(variables[i]);
+	const char *set = locale ? strchr(locale, '.') : NULL;
+
+	return set && strncasecmp(set + 1, "utf-8", 5) != 0 && strncasecmp(set + 1, "utf8", 4) != 0;
 }
 
 void terminal_size(const struct terminal *t, uint64_t *ret_rows, uint64_t *ret_columns)

@@ -15,7 +15,7 @@ struct terminal {
 
 bool terminal_is_ours(const struct terminal *t); /* we are its foreground group */
 int terminal_make_raw(struct terminal *t);
-void terminal_restore(struct terminal *t);
+void terminal_restore(struct terminal *t, bool flush); /* flush: drops what was typed */
 
 /*
  * As terminal_restore, when the terminal may still answer a question of the box: waits for the
@@ -23,6 +23,10 @@ void terminal_restore(struct terminal *t);
  * lost that the user types in this moment: a round trip to the terminal, or half a second.
  */
 void terminal_restore_asked(struct terminal *t, int output);
+
+/* Whether it has a byte for each letter, by the user's own words (LC_ALL, LC_CTYPE, LANG): another
+ * set than UTF-8.  Where they say nothing, it has UTF-8. */
+bool terminal_has_byte_letters(void);
 void terminal_size(const struct terminal *t, uint64_t *ret_rows, uint64_t *ret_columns);
 
 #endif

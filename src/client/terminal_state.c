@@ -33,6 +33,7 @@ static const char state_modes[] =
 	"\033[?9l\033[?1000l\033[?1001l\033[?1002l\033[?1003l\033[?1004l\033[?1005l\033[?1006l"
 	"\033[?1015l\033[?1016l\033[?2004l\033[?2031l\033[?2048l\033[?5522l\033[?7727l\033[?9001l"
 	"\033[0'z"
+	"\033[?45l\033[?2027l"
 	/* cursor keys and keypad as ever, no keys with codes of their own */
 	"\033[?1l\033[?66l\033>\033[>4m"
 	/* keyboard free, controls not shown, no inserting, no local echo, Enter is one byte */
@@ -54,14 +55,25 @@ static void state_ask(struct terminal_state *s)
 	s->asked_ms = clock_ms(CLOCK_MONOTONIC);
 }
 
+/* Whether a mode makes the terminal type by itself: of mouse, focus, colours, size. */
+static bool state_is_reporting(unsigned long mode)
+{
+	return mode == 9 || (mode >= 1000 && mode <= 1006) || mode == 1015 || mode == 1016 ||
+	       mode == 2031 || mode == 2048;
+}
+
 /* "?1049", among others: on or off */
 static void state_set_modes(struct terminal_state *s, bool on)
 {
 	const char *at = s->words + 1;
 
 	while (*at) {
-		if (strtoul(at, NULL, 10) == 1049)
+		unsigned long mode = strtoul(at, NULL, 10);
+
+		if (mode == 1049)
 			s->other = on;
+		s->origin = mode == 6 ? on : s->origin;
+		s->reports = s->reports || (on && state_is_reporting(mode));
 		at += strcspn(at, ";");
 		at += *at == ';';
 	}
@@ -88,6 +100,12 @@ static void state_on_csi(struct terminal_state *s, char final)
 	s->words[s->len] = '\0';
 	if (s->words[0] == '?' && (final == 'h' || final == 'l'))
 		state_set_modes(s, final == 'h');
+	s->wheeled = s->wheeled || (final == 's' && str_equal(s->words, "?1007"));
+	s->shaped = s->shaped || (final == 'q' && s->len > 0 && s->words[s->len - 1] == ' ');
+	if (final == 't' && str_equal(s->words, "22;0")) {
+		s->titled = true;
+		return;
+	}
 	if (!state_is_silent(s, final))
 		state_ask(s);
 }
@@ -102,6 +120,7 @@ static void state_on_osc(struct terminal_state *s)
 	s->words[s->len] = '\0';
 	unsigned long number = strtoul(s->words, &end, 10);
 
+	s->linked = s->linked || number == 8;
 	for (size_t i = 0; end > s->words && i < BAWN_ARRAY_SIZE(silent); i++)
 		if (number == silent[i])
 			return;
@@ -227,9 +246,23 @@ void terminal_state_undo(struct terminal_state *s, bool whole, struct buf *into)
 		buf_put_str(into, state_still);
 		buf_put_str(into, state_modes);
 	}
+	/* For terminals that know no soft reset.  It moves the cursor, to where nothing is covered. */
+	if (whole && s->origin)
+		buf_put_str(into, "\033[?6l\033[9999;1H");
+	if (whole && s->shaped)
+		buf_put_str(into, "\033[0 q");
+	if (whole && s->wheeled)
+		buf_put_str(into, "\033[?1007r");
+	if (s->linked)
+		buf_put_str(into, "\033]8;;" ST);
+	if (whole && s->titled)
+		buf_put_str(into, "\033[23;0t");
 	buf_put_str(into, state_look);
 	if (s->colours)
 		buf_put_str(into, state_colours);
+	/* What was reported until now may be on its way. */
+	if (s->reports)
+		state_ask(s);
 	*s = (struct terminal_state){.state = STATE_TEXT, .asked_ms = s->asked_ms};
 }
 

@@ -30,6 +30,12 @@ struct terminal_state {
 	size_t len;
 	bool more;    /* more than plain text came */
 	bool other;   /* the other screen was entered in the way that keeps the cursor's place */
+	bool titled;  /* the title of before was put aside (terminal_filter.h) */
+	bool wheeled; /* so was how the wheel works */
+	bool linked;  /* a link was shown: it may still be open */
+	bool origin;  /* rows are counted from the first that scrolls */
+	bool shaped;  /* the cursor has a shape */
+	bool reports; /* the terminal types without a question: mouse, focus */
 	bool colours; /* some may have been set for the whole terminal */
 	int64_t asked_ms; /* CLOCK_MONOTONIC; 0: never */
 };

@@ -44,6 +44,9 @@ const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "htt
 
 static const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
 
+const char *const plan_terminal_words[PLAN_TERMINAL_COUNT] = {"clipboard", "title", "notices",
+							      "colours", "images"};
+
 static const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside", "none"};
 
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
@@ -182,6 +185,13 @@ static const struct schema_field plan_proxy_fields[] = {
 };
 static const struct schema plan_proxy_schema = SCHEMA_OF(struct plan_proxy, plan_proxy_fields);
 
+static const struct schema_field plan_terminal_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_terminal_allowed, what, plan_terminal_words),
+	SCHEMA_FIELD_STR(struct plan_terminal_allowed, origin),
+};
+static const struct schema plan_terminal_schema =
+	SCHEMA_OF(struct plan_terminal_allowed, plan_terminal_fields);
+
 static const struct schema_field plan_note_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
 	SCHEMA_FIELD_STR(struct plan_note, what),
@@ -235,6 +245,7 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, direct_late, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, hold_rules, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, hold_paths, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, terminal, &plan_terminal_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),

@@ -305,6 +305,22 @@ enum plan_reads {
 	PLAN_READS_COUNT,
 };
 
+/* What a program of the box may do with the user's terminal besides showing text there
+ * (src/client/terminal_filter.h). */
+enum plan_terminal {
+	PLAN_TERMINAL_CLIPBOARD,
+	PLAN_TERMINAL_TITLE,
+	PLAN_TERMINAL_NOTICES,
+	PLAN_TERMINAL_COLOURS,
+	PLAN_TERMINAL_IMAGES,
+	PLAN_TERMINAL_COUNT,
+};
+
+struct plan_terminal_allowed {
+	unsigned int what; /* enum plan_terminal */
+	const char *origin;
+};
+
 /* Something that was asked for and not given, or given and worth a warning. */
 enum plan_note_kind {
 	PLAN_NOTE_NOT_GIVEN,
@@ -373,6 +389,7 @@ struct plan {
 	LIST_OF(const struct plan_string) direct_late;
 	LIST_OF(const struct plan_string) hold_rules; /* RULE=LEVEL, where the user changed it */
 	LIST_OF(const struct plan_string) hold_paths; /* patterns of paths that are held as well */
+	LIST_OF(const struct plan_terminal_allowed) terminal;
 	LIST_OF(const struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -387,6 +404,7 @@ extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
 extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
+extern const char *const plan_terminal_words[PLAN_TERMINAL_COUNT];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;

@@ -70,6 +70,15 @@ static void build_identity(struct build *b)
 
 		mark->text = policy->record_mark.items[i].path;
 	}
+	for (size_t i = 0; i < policy->terminal.count; i++) {
+		const struct policy_path *word = &policy->terminal.items[i];
+		struct plan_terminal_allowed *allowed = build_grow(b, BUILD_LIST(p->terminal));
+
+		allowed->origin = word->origin;
+		for (unsigned int what = 0; what < PLAN_TERMINAL_COUNT; what++)
+			if (str_equal(word->path, plan_terminal_words[what]))
+				allowed->what = what;
+	}
 	b->no_memory |= plan_holds(policy, b->arena, p) < 0;
 	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
 		const char *why =

@@ -33,6 +33,9 @@ static const char *const grammar_without_words[] = {
 	"uts-namespace", "cgroup-namespace", "nested-off",    "record",        NULL,
 };
 
+static const char *const grammar_terminal_words[] = {"clipboard", "title",  "notices",
+						     "colours",   "images", NULL};
+
 #define LIMIT(kind) (GRAMMAR_LIMITS + (kind))
 
 /* clang-format off */
@@ -204,6 +207,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
 		.help = "changes of these paths are held as well, at any depth",
 	},
+	[GRAMMAR_TERMINAL_ALLOW] = {
+		.name = "terminal.allow", .type = GRAMMAR_CHOICES, .words = grammar_terminal_words,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_WITHIN,
+		.in_preset = true,
+		.help = "what it may do with your terminal besides showing text",
+	},
 	[GRAMMAR_SYSTEM_KEEP] = {
 		.name = "system.keep", .type = GRAMMAR_BOOL, .words = grammar_bool_words,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
@@ -232,10 +241,11 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 
 bool grammar_is_list(const struct grammar_row *row)
 {
-	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_PATHS ||
-	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP ||
-	       row->type == GRAMMAR_RULES || row->type == GRAMMAR_SECTIONS ||
-	       row->type == GRAMMAR_LEVELS || row->type == GRAMMAR_PATTERNS;
+	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_CHOICES ||
+	       row->type == GRAMMAR_PATHS || row->type == GRAMMAR_NAMES ||
+	       row->type == GRAMMAR_MAP || row->type == GRAMMAR_RULES ||
+	       row->type == GRAMMAR_SECTIONS || row->type == GRAMMAR_LEVELS ||
+	       row->type == GRAMMAR_PATTERNS;
 }
 
 int grammar_append(struct grammar_value *v, const struct grammar_row *row,

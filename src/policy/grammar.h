@@ -40,6 +40,7 @@ enum grammar_key {
 	GRAMMAR_RECORD_MARK,
 	GRAMMAR_HOLDS_RULES,
 	GRAMMAR_HOLDS_PATHS,
+	GRAMMAR_TERMINAL_ALLOW,
 	GRAMMAR_SYSTEM_KEEP,
 	GRAMMAR_KEEP_DAYS,
 	GRAMMAR_KEEP_SIZE,
@@ -55,7 +56,8 @@ enum grammar_type {
 	GRAMMAR_NUMBER,   /* decimal, or "unlimited" */
 	GRAMMAR_SIZE,     /* bytes, with K, M, G or T, or "unlimited" */
 	GRAMMAR_DURATION, /* seconds, with s, m, h or d, or "unlimited" */
-	GRAMMAR_WORDS,    /* list of the row's words */
+	GRAMMAR_WORDS,    /* list of layers, of which the row's words may be named */
+	GRAMMAR_CHOICES,  /* list of the row's words */
 	GRAMMAR_PATHS,    /* list */
 	GRAMMAR_NAMES, /* list of names of the environment, each with at most one '*', at its end */
 	GRAMMAR_MAP,   /* names of the environment and their values */

@@ -533,6 +533,7 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 		{GRAMMAR_ENV_PASS, &p->env_pass.items, &p->env_pass.count},
 		{GRAMMAR_ENV_DROP, &p->env_drop.items, &p->env_drop.count},
 		{GRAMMAR_RECORD_MARK, &p->record_mark.items, &p->record_mark.count},
+		{GRAMMAR_TERMINAL_ALLOW, &p->terminal.items, &p->terminal.count},
 		{GRAMMAR_HOLDS_PATHS, &p->hold_paths.items, &p->hold_paths.count},
 	};
 

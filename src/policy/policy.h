@@ -125,6 +125,7 @@ struct policy {
 	LIST_OF(struct policy_path) record_mark;   /* their reads are recorded, wherever they are */
 	LIST_OF(struct policy_env_set) hold_rules; /* a rule's name and level (holds.h) */
 	LIST_OF(struct policy_path) hold_paths;    /* patterns, held as well */
+	LIST_OF(struct policy_path) terminal;      /* plan_terminal_words */
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is refused; the ceiling's come last */
 	LIST_OF(struct policy_secret) secrets;

@@ -312,6 +312,21 @@ static int value_read_pattern(const struct value_site *s, const char *text,
 	return item->text ? 0 : value_no_memory(s->e);
 }
 
+static int value_read_choice(const struct value_site *s, const char *text,
+			     struct grammar_item *item)
+{
+	int word = value_word_find(s->row->words, text);
+
+	if (word < 0) {
+		int r = value_error(&s->at, s->e, "%s knows no %.64s", s->row->name,
+				    *text ? text : "(empty)");
+
+		return value_suggest(s->e, r, text, s->row->words, value_word_count(s->row->words));
+	}
+	item->text = s->row->words[word];
+	return 0;
+}
+
 static int value_read_layer(const struct value_site *s, const char *text, struct grammar_item *item)
 {
 	size_t layer = 0;
@@ -391,6 +406,7 @@ int value_read_item(const struct value_site *s, const char *name, const char *te
 		: type == GRAMMAR_NAMES    ? value_read_pattern(s, text, &item)
 		: type == GRAMMAR_LEVELS   ? value_read_level(s, text, &item)
 		: type == GRAMMAR_PATTERNS ? value_read_hold_path(s, text, &item)
+		: type == GRAMMAR_CHOICES  ? value_read_choice(s, text, &item)
 					   : value_read_layer(s, text, &item);
 	if (r < 0)
 		return r;

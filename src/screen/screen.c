@@ -286,6 +286,8 @@ void screen_paint(struct screen *s, struct buf *into)
 	VTermPos at;
 
 	vterm_screen_flush_damage(s->cells);
+	/* Who fell behind may have half a sequence. */
+	buf_put_char(into, 0x18);
 	/* What the viewer's terminal shows scrolls away and is not lost. */
 	if (s->other)
 		buf_put_str(into, "\x1b[?1049h");

@@ -63,6 +63,7 @@ int verb_attach(const struct invocation *i)
 		r = attach_check(&e);
 	if (r == 0)
 		r = session_find(i->argument_count ? i->arguments[0] : NULL, &session, &e);
+	how.plan = session.plan;
 	if (r == 0)
 		r = client_attach(TAKE_FD(session.fd), invocation_has(i, OPTION_WATCH), &how, &left,
 				  &status, &e);

@@ -80,6 +80,7 @@ static int exec_in(const struct invocation *i, const char *name, char *const *ar
 
 	if (r == 0) {
 		x.what.cwd = exec_folder(&x);
+		x.how.plan = x.session.plan;
 		const char *const shell[] = {exec_shell(x.session.plan), NULL};
 
 		r = exec_words(&x, argv ? argv : (char *const *)(uintptr_t)shell);

@@ -523,6 +523,19 @@ static void explain_limits(struct explain *x)
 				    : "None.");
 }
 
+static void explain_terminal(struct explain *x)
+{
+	const struct plan *p = x->plan;
+
+	explain_section(x, "Your terminal");
+	explain_say(x, TEXT_PLAIN,
+		    "Gets text, colours, cursor and keyboard modes of the box, and links to hosts "
+		    "that the rules allow. Its clipboard, title, printer and all else stay yours.");
+	for (size_t i = 0; i < p->terminal.count; i++)
+		explain_path(x, plan_terminal_words[p->terminal.items[i].what], "allowed",
+			     p->terminal.items[i].origin);
+}
+
 static void explain_protects(struct explain *x)
 {
 	explain_section(x, "What protects it");
@@ -631,6 +644,7 @@ static void explain_plan(const struct text *text, const struct plan *plan, bool 
 		explain_environment(&x);
 		explain_secrets(&x);
 		explain_limits(&x);
+		explain_terminal(&x);
 		explain_protects(&x);
 		explain_does_not(&x);
 	}

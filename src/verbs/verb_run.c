@@ -4,6 +4,7 @@
 #include "bawn_verbs.h"
 #include "banner.h"
 #include "client.h"
+#include "dir.h"
 #include "fd.h"
 #include "host.h"
 #include "layering.h"
@@ -23,6 +24,7 @@
 #include "withheld.h"
 #include "words.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -264,7 +266,6 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	run->how.published = run->prepared.publish.items;
 	run->how.published_count = run->prepared.publish.count;
 	run->how.places = &run->prepared.places;
-	run->how.quiet = run->quiet;
 	run->how.layers = layering->hold;
 	return 0;
 }
@@ -343,17 +344,31 @@ static int run_prepare(struct run *run, const struct invocation *i, char *const 
 	return r == 0 && taken ? run_prepare_again(run, i, argv, e) : r;
 }
 
+/* Which descriptors our caller left open: before anything of ours is. */
+static void run_note_inherited(struct client_options *how)
+{
+	_cleanup_dir_ DIR *all = dir_open(AT_FDCWD, "/proc/self/fd", NULL);
+
+	for (const struct dirent *d; all && (d = dir_next(all, NULL));) {
+		uint64_t fd;
+
+		if (str_parse_u64(d->d_name, &fd) == 0 && fd > 2 && fd != (uint64_t)dirfd(all) &&
+		    how->inherited_count < CLIENT_INHERITED)
+			how->inherited[how->inherited_count++] = (int)fd;
+	}
+}
+
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
 	_cleanup_(run_fini) struct run run = RUN_INIT;
 	struct error e = ERROR_INIT;
 	int status = 0;
 
-	client_note_inherited(&run.how);
+	run_note_inherited(&run.how);
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
 	run.how.detach = invocation_has(i, OPTION_DETACH);
-	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
+	run.quiet = run.how.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
 	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
 	int r = verb_detach_key(i, &run.how.detach_key, &e);
 

@@ -307,7 +307,8 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       a->workspace_mode <= b->workspace_mode && a->snapshots <= b->snapshots &&
 	       a->tools <= b->tools && a->debug <= b->debug && a->system_keep <= b->system_keep &&
 	       a->record_reads <= b->record_reads &&
-	       WITHIN(b->record_mark, a->record_mark, within_path) && within_holds(a, b) &&
+	       WITHIN(b->record_mark, a->record_mark, within_path) &&
+	       WITHIN(a->terminal, b->terminal, str_equal) && within_holds(a, b) &&
 	       WITHIN(b->hold_paths, a->hold_paths, str_equal) &&
 	       within_number(&a->tmp_size, &b->tmp_size) &&
 	       within_number(&a->keep_days, &b->keep_days) &&

@@ -464,6 +464,7 @@ static const char *small_value(const struct grammar_row *row)
 	case GRAMMAR_DURATION:
 		return "5s";
 	case GRAMMAR_WORDS:
+	case GRAMMAR_CHOICES:
 	case GRAMMAR_PATHS:
 	case GRAMMAR_NAMES:
 	case GRAMMAR_RULES:
@@ -495,6 +496,8 @@ static const char *large_value(const struct grammar_row *row)
 		return "6s";
 	case GRAMMAR_WORDS:
 		return "[landlock]";
+	case GRAMMAR_CHOICES:
+		return "[clipboard]";
 	case GRAMMAR_PATHS:
 		return "[/x]";
 	case GRAMMAR_NAMES:

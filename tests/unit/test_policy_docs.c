@@ -28,6 +28,7 @@ static const char *const type_words[] = {
 	[GRAMMAR_SIZE] = "size",
 	[GRAMMAR_DURATION] = "time",
 	[GRAMMAR_WORDS] = "layers",
+	[GRAMMAR_CHOICES] = NULL,
 	[GRAMMAR_PATHS] = "paths",
 	[GRAMMAR_NAMES] = "names",
 	[GRAMMAR_MAP] = "names and values",

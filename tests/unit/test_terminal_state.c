@@ -174,6 +174,49 @@ static void test_however_it_is_cut(void **state)
 	}
 }
 
+/* What terminals differ in is undone where it was set, and nowhere else. */
+static void test_what_was_set_comes_back(void **state)
+{
+	static const struct {
+		const char *set, *back;
+	} rows[] = {
+		{"\033[?6h", "\033[?6l"},
+		{"\033[4 q", "\033[0 q"},
+		{"\033[?1007s\033[?1007h", "\033[?1007r"},
+		{"\033[22;0t\033]2;title\033\\", "\033[23;0t"},
+		{"\033]8;;https://example.org/\033\\", "\033]8;;\033\\"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf undo = BUF_INIT(2048);
+		struct terminal_state s = {.state = 0};
+
+		feed(&s, rows[i].set);
+		terminal_state_undo(&s, true, &undo);
+		for (size_t n = 0; n < BAWN_ARRAY_SIZE(rows); n++)
+			if (!strstr(buf_str(&undo), rows[n].back) != (i != n))
+				fail_msg("after \"%s\": \"%s\"", rows[i].set + 1, rows[n].back + 1);
+	}
+}
+
+/* What the terminal reports unasked may be on its way when that is turned off. */
+static void test_reports_are_waited_for(void **state)
+{
+	static const char *const reporting[] = {"\033[?1000h", "\033[?1003;1006h", "\033[?1004h"};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(reporting); i++) {
+		_cleanup_buf_ struct buf undo = BUF_INIT(2048);
+		struct terminal_state s = {.state = 0};
+
+		feed(&s, reporting[i]);
+		assert_false(terminal_state_is_asked(&s));
+		terminal_state_undo(&s, true, &undo);
+		assert_true(terminal_state_is_asked(&s));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +225,8 @@ int main(void)
 		cmocka_unit_test(test_only_where_it_was_done),
 		cmocka_unit_test(test_questions),
 		cmocka_unit_test(test_however_it_is_cut),
+		cmocka_unit_test(test_what_was_set_comes_back),
+		cmocka_unit_test(test_reports_are_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
