@@ -612,6 +612,12 @@ static void layering_checkpoint(const struct plan *plan, int session, int first)
 		(void)!subvolume_snapshot(tree, first, SUBVOLUME_CHECKPOINT);
 }
 
+void layering_unseen(const struct layering *g)
+{
+	if (g->hold >= 0)
+		layers_session_forget_makers(g->layers, g->session.name);
+}
+
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e)
 {
 	if (g->hold < 0)

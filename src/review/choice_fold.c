@@ -87,6 +87,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	*ret = (struct choices_shown){.choices = c, .state = state};
 	const struct folding_how how = {.changes = &c->changes,
 					.view = &c->view,
+					.makers = c->review->makers,
 					.meant = shown_is_meant,
 					.lands = state != CHOICE_HELD,
 					.context = ret};
@@ -366,6 +367,7 @@ void choices_put_with(struct buf *into, const struct choices *c, const struct ch
 	const struct fold_with w = {c, lead->change->path};
 	const struct folding_how how = {.changes = &c->changes,
 					.view = &c->view,
+					.makers = c->review->makers,
 					.meant = fold_goes,
 					.apart = true,
 					.context = &w};

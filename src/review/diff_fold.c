@@ -471,6 +471,7 @@ int diff_fold(struct diff *d, struct error *e)
 					.meant = fold_is_meant,
 					.opens = fold_opens,
 					.opens_git = fold_opens_git(&d->picks),
+					.makers = d->review->makers,
 					.context = d};
 
 	return diff_fold_by(d, &how, e);

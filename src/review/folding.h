@@ -24,6 +24,7 @@
 #define BAWN_FOLDING_H
 
 #include "changes.h"
+#include "makers.h"
 #include "text.h"
 
 /* What happens to a change on the screen. */
@@ -62,6 +63,7 @@ struct folding {
 	uint8_t *alike;
 	struct heap *heaps;
 	size_t heap_count;
+	const struct makers *makers; /* of the list of changes; NULL: nobody knows */
 };
 
 struct folding_how {
@@ -71,9 +73,10 @@ struct folding_how {
 	bool (*meant)(const void *context, size_t i);
 	/* The person asks to look into this folder; NULL: into none. */
 	bool (*opens)(const void *context, const char *path, size_t len);
-	bool opens_git; /* and at each of git's own files */
-	bool apart;     /* a removal and an addition are never one rename */
-	bool lands;     /* all that is meant lands: nothing of it waits */
+	const struct makers *makers; /* who made what; NULL: nobody knows */
+	bool opens_git;              /* and at each of git's own files */
+	bool apart;                  /* a removal and an addition are never one rename */
+	bool lands;                  /* all that is meant lands: nothing of it waits */
 	const void *context;
 };
 
@@ -106,7 +109,7 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
 /* There is so much in it that it is one line. */
 bool heap_is_one(const struct heap *h);
 /* A line for each of them, the word for what happened in a column of its own behind `lead`:
- * "added    node_modules/ (632 files, 4.2 MB; git ignores it)".  More than a few of one name are one
+ * "added    node_modules/ (632 files, 4.2 MB; made by npm; git ignores it)".  More than a few of one name are one
  * line.  Returns how many heaps these are. */
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead);
 /* The same of those that wait for a held change, which they name; `with`: for this one, NULL: any. */

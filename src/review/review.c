@@ -365,6 +365,20 @@ int review_look(const struct invocation *i, struct review *ret, struct error *e)
 	return review_open_folder(i, REVIEW_SESSION, ret, e);
 }
 
+/* Which program made which files, as the recorder noted it.  Without it nothing is said of that. */
+static void review_read_makers(struct review *r)
+{
+	_cleanup_fd_ int dir = layers_session_dir(&r->layers, r->session.name, false);
+	_cleanup_fd_ int first =
+		dir < 0 ? dir : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_buf_ struct buf lines = BUF_INIT(MAKERS_BYTES_MAX);
+
+	if (first < 0 || fd_read_file_at(first, MAKERS_NOTE, &lines) < 0)
+		return;
+	r->makers = makers_new();
+	makers_take(r->makers, buf_span(&lines));
+}
+
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
 		struct error *e)
 {
@@ -374,13 +388,16 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 
 	if (code < 0 && code != -ESTALE && want != REVIEW_NOTHING)
 		code = review_elsewhere(i, want, ret, code, e);
-	if (code == 0 && want != REVIEW_NOTHING)
+	if (code == 0 && want != REVIEW_NOTHING) {
 		ret->runs = layers_session_runs(&ret->layers, ret->session.name);
+		review_read_makers(ret);
+	}
 	return code;
 }
 
 void review_close(struct review *r)
 {
+	makers_free(r->makers);
 	fd_close(&r->tree);
 	layers_close(&r->layers);
 	arena_fini(&r->arena);

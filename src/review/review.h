@@ -9,6 +9,7 @@
 #include "changes.h"
 #include "host.h"
 #include "layers.h"
+#include "makers.h"
 #include "pathspec.h"
 #include "session_talk.h"
 #include "verbs.h"
@@ -21,6 +22,7 @@ struct review {
 	struct layers layers;
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
+	struct makers *makers;         /* of its files; NULL: nobody knows */
 	bool runs;
 	bool silent; /* says nothing of what it finds */
 	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */

@@ -17,7 +17,8 @@
  *		session		what it is (struct layers_session), replaced whole
  *		command		that it last ran, escaped: for who chooses (src/review/which.h)
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
- *				first/tree: the whole workspace, where btrfs could (subvolume.h)
+ *				first/tree: the whole workspace, where btrfs could (subvolume.h);
+ *				first/makers: who made the files of a folder (src/record/makers.h)
  *		basis, basis.d/	what landed of it (basis.h)
  *		worktree/	of one with a branch of its own: which paths are its own
  *				(branch_held.h), as its last start had them
@@ -137,6 +138,10 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 
 /* Its folder sessions/NAME, to open files in; made when create. */
 int layers_session_dir(const struct layers *l, const char *name, bool create);
+
+/* Some of what it changed is no longer its own, or comes from a run that nobody saw: who made the files
+ * of a folder (src/record/makers.h) is not known any more. */
+void layers_session_forget_makers(const struct layers *l, const char *name);
 
 /*
  * Writes down which folder it works on; whether this is that one.  It is known by its inode and by
