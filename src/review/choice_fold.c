@@ -108,6 +108,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	if (r == 0) {
 		tally_add(&ret->tally, &ret->folding, &c->changes);
 		ret->tally.commits = ret->commits.count;
+		ret->tally.cut = ret->commits.cut;
 	} else {
 		choices_shown_fini(ret);
 	}
@@ -178,6 +179,8 @@ static void fold_put_commits(struct buf *into, const struct choices_shown *s)
 	}
 	if (s->commits.count > FOLD_COMMITS)
 		buf_putf(into, "  ... and %zu more commits\n", s->commits.count - FOLD_COMMITS);
+	if (s->commits.cut)
+		buf_putf(into, "  ... " NEW_COMMITS_CUT "\n");
 }
 
 static void fold_put_one(const struct text *t, struct buf *into, struct choices_shown *s, size_t i)

@@ -248,9 +248,11 @@ int choices_count_lines(struct choices *c, struct error *e)
 			continue;
 		int r = choice_count_lines(c, x);
 
+		progress_say(c->review->progress, "counting lines", i + 1, c->count);
 		if (r < 0)
 			return error_sys(e, r, "cannot read %s", ch->path);
 	}
+	progress_clear(c->review->progress);
 	return 0;
 }
 

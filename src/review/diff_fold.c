@@ -233,6 +233,10 @@ static void fold_put_commits(struct diff *d, const char *gitdir)
 			 count - FOLD_COMMITS);
 		diff_end_line(d);
 	}
+	if (d->commits.cut) {
+		diff_put(d, TEXT_WARN, "%*s" NEW_COMMITS_CUT, DIFF_STATUS, "");
+		diff_end_line(d);
+	}
 }
 
 static void fold_put_counts(struct diff *d, const char *repository, size_t len,

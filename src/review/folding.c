@@ -627,7 +627,7 @@ void tally_add(struct tally *t, const struct folding *f, const struct changes *c
 
 bool tally_is_empty(const struct tally *t)
 {
-	return t->files + t->folders + t->commits + t->heaped + t->git == 0;
+	return t->files + t->folders + t->commits + t->heaped + t->git == 0 && !t->cut;
 }
 
 static void tally_put_one(struct buf *into, size_t count, const char *word, const char **between)
@@ -644,7 +644,13 @@ void tally_put(struct buf *into, const struct tally *t)
 
 	tally_put_one(into, t->files, "file", &between);
 	tally_put_one(into, t->folders, "folder", &between);
-	tally_put_one(into, t->commits, "commit", &between);
+	if (t->cut) {
+		buf_putf(into, t->commits ? "%smore than %zu commits" : "%scommits", between,
+			 t->commits);
+		between = ", ";
+	} else {
+		tally_put_one(into, t->commits, "commit", &between);
+	}
 	if (t->heaped) {
 		buf_putf(into, "%s%zu file%s in ", *between ? ", and " : "", t->heaped,
 			 t->heaped == 1 ? "" : "s");

@@ -136,6 +136,7 @@ int alike_find(const struct changes *c, const struct view *v, struct folding *f)
 /* One way of counting, on every screen. */
 struct tally {
 	size_t files, folders, commits;
+	bool cut;                /* there may be more commits */
 	size_t heaped, heaps;    /* files in so many heaps */
 	size_t waiting;          /* of those, in what waits for a held change */
 	const struct heap *heap; /* the first of them */

@@ -543,10 +543,14 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 		   struct changes *ret_changes, struct error *e)
 {
 	struct hold_rules *rules = NULL;
+	struct changes_how told = *how;
 	int code = view_open(&r->layers, &r->session.project, r->tree, ret_view, e);
 
+	told.progress = progress_on_read;
+	told.context = r->progress;
 	if (code == 0)
-		code = changes_read(ret_view, how, ret_changes, e);
+		code = changes_read(ret_view, &told, ret_changes, e);
+	progress_say(r->progress, "judging what changed", 0, 0);
 	if (code == 0)
 		code = review_holds(r, &rules, e);
 	if (code == 0)
@@ -556,6 +560,7 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 
 	if (code == 0)
 		code = moved_hold(session, ret_changes, e);
+	progress_clear(r->progress);
 	return code;
 }
 

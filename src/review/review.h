@@ -11,6 +11,7 @@
 #include "layers.h"
 #include "makers.h"
 #include "pathspec.h"
+#include "progress.h"
 #include "session_talk.h"
 #include "verbs.h"
 
@@ -23,6 +24,7 @@ struct review {
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
 	struct makers *makers;         /* of its files; NULL: nobody knows */
+	struct progress *progress;     /* a word about long work goes there; NULL: nobody waits */
 	bool runs;
 	bool silent; /* says nothing of what it finds */
 	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */

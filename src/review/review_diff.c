@@ -23,6 +23,7 @@ static void diff_count(struct diff *d)
 {
 	tally_add(&d->totals.tally, &d->folding, &d->changes);
 	d->totals.tally.commits = d->commits.count;
+	d->totals.tally.cut = d->commits.cut;
 	for (size_t i = 0; i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
 		unsigned int fate = d->folding.fates[i];
@@ -383,11 +384,14 @@ int review_diff(const struct invocation *i)
 {
 	_cleanup_review_ struct review review = {.layers = LAYERS_INIT, .tree = -1};
 	struct error e = ERROR_INIT;
+	struct progress progress;
 
 	if (invocation_has(i, OPTION_BETWEEN))
 		return review_between(i);
 	int r = review_open(i, REVIEW_SESSION, &review, &e);
 
+	progress_begin(&progress, invocation_has(i, OPTION_JSON));
+	review.progress = &progress;
 	if (r == 0)
 		r = review.session.mode == LAYERS_DIRECT
 			    ? direct_changes_show(

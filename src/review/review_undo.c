@@ -1077,6 +1077,8 @@ static int undo_run(struct undo *u, struct error *e)
 	}
 	bool lands = u->count || undo_opens(u);
 
+	progress_begin(&u->progress, u->json);
+	u->review.progress = &u->progress;
 	r = undo_do_all(u, e);
 	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
 				    u->unnamed + u->direct.unseen_count >
