@@ -88,29 +88,36 @@ static unsigned int commits_type(uint32_t mode)
 							 : OBJECT_FILE;
 }
 
-/* This version stands in the final tree: of the same kind, and it says the same.  A removed one
- * (mode 0): nothing stands there. */
-static bool commits_is_seen(struct hold_judge *j, const char *path, uint32_t mode,
-			    const struct git_name *object)
+/* This version stands in a tree: of the same kind, and it says the same.  A removed one (mode 0):
+ * nothing stands there. */
+static bool commits_stands(const struct view *v, const char *path, uint32_t mode,
+			   const struct git_name *object)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
 	char link[PATH_MAX];
 	struct git_name is;
 	struct object o;
-	int r = view_look(j->view, path, &o);
+	int r = view_look(v, path, &o);
 
 	if (!mode)
 		return r == -ENOENT || r == -ENOTDIR || (r == 0 && o.type == OBJECT_ABSENT);
 	if (r < 0 || o.type != commits_type(mode) ||
 	    (o.type == OBJECT_FILE && !(o.mode & 0100) != !(mode & 0100)))
 		return false;
-	if (o.type == OBJECT_LINK && hold_read_link(j->view, path, link) == 0)
+	if (o.type == OBJECT_LINK && hold_read_link(v, path, link) == 0)
 		git_name_of(GIT_KIND_BLOB, span_of_str(link), object->len, &is);
-	else if (hold_read_path(j->view, path, HOLD_READ_MAX, &text) == 0)
+	else if (hold_read_path(v, path, HOLD_READ_MAX, &text) == 0)
 		git_name_of(GIT_KIND_BLOB, buf_span(&text), object->len, &is);
 	else
 		return false;
 	return git_name_equal(&is, object);
+}
+
+/* In the final tree. */
+static bool commits_is_seen(const struct hold_judge *j, const char *path, uint32_t mode,
+			    const struct git_name *object)
+{
+	return commits_stands(j->view, path, mode, object);
 }
 
 /* Text of one side, for who wants to read it; NULL when there is none, or it is too long. */
@@ -165,6 +172,9 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 			      .mode = d->mode,
 			      .removed = !d->mode};
 
+	/* The very same stands in your folder, or has landed there: git takes nothing new from it. */
+	if (d->mode && commits_stands(&j->before, path, d->mode, &d->object))
+		return 0;
 	if (d->mode)
 		git_name_hex(&d->object, one.object);
 	if (n->bad || commits_have(n, &one))

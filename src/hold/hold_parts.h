@@ -429,6 +429,11 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 /* Once all are judged: what is one thing lands as one. */
 int hold_whole_end(struct hold_judge *j);
 
+/* --- hold_exchanged.c --- */
+
+/* Once all are judged: where what took the place of a folder is held, what was in that waits. */
+void hold_exchanged_end(struct hold_judge *j);
+
 /* --- where: hold_where.c -------------------------------------------------------------- */
 
 /* Looks at every folder that has a change: repositories, and what they and links name.  Sets `git`

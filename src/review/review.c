@@ -6,6 +6,7 @@
 #include "folder_notes.h"
 #include "hold.h"
 #include "home_store.h"
+#include "json.h"
 #include "layering.h"
 #include "moved.h"
 #include "open.h"
@@ -120,6 +121,7 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 		r->session = choice.idle;
 		return 0;
 	} else if (choice.count == 0) {
+		r->nothing = true;
 		return error_set(e, -ENOENT, "no session has changes in %s",
 				 r->host.workspace.path);
 	} else {
@@ -236,9 +238,11 @@ static int review_find(const struct invocation *i, enum review_want want, struct
 		code = layers_open(state, r->host.state_dir, path, false, &r->layers, e);
 		*strrchr(path, '/') = '\0';
 	}
-	if (code == -ENOENT)
+	if (code == -ENOENT) {
+		r->nothing = !invocation_has(i, OPTION_SESSION);
 		return error_set(e, -ENOENT, "no session has changes in %s",
 				 r->host.workspace.path);
+	}
 	return code;
 }
 
@@ -393,6 +397,26 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 		review_read_makers(ret);
 	}
 	return code;
+}
+
+bool review_put_nothing(const struct invocation *i, const struct review *r, const char *key)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(8 * PATH_MAX + 256);
+	struct json j = JSON_INIT(&out, true);
+	struct text t = text_open(STDOUT_FILENO);
+
+	if (!r->nothing || !invocation_has(i, OPTION_JSON))
+		return false;
+	json_open(&j, '{');
+	json_key_str(&j, "workspace",
+		     r->layers.workspace[0] ? r->layers.workspace : r->host.workspace.path);
+	json_key(&j, key);
+	json_open(&j, '[');
+	json_close(&j, ']');
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&t, &out);
+	return true;
 }
 
 void review_close(struct review *r)

@@ -26,7 +26,8 @@ struct review {
 	struct makers *makers;         /* of its files; NULL: nobody knows */
 	struct progress *progress;     /* a word about long work goes there; NULL: nobody waits */
 	bool runs;
-	bool silent; /* says nothing of what it finds */
+	bool silent;  /* says nothing of what it finds */
+	bool nothing; /* it could not be opened because there is nothing that it could be about */
 	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */
 };
 
@@ -48,6 +49,10 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 int review_look(const struct invocation *i, struct review *ret, struct error *e);
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
+
+/* A script asks what there is, and there is nothing: an answer like any other, and no failure.  True:
+ * the list `key`, empty, was written, with the workspace. */
+bool review_put_nothing(const struct invocation *i, const struct review *r, const char *key);
 
 /* What the session changed, with what is held of it. */
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,

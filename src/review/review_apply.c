@@ -193,6 +193,8 @@ static bool apply_ask_held(struct apply *a)
 /* What was chosen is final for now. */
 static int apply_settle(struct apply *a, struct error *e)
 {
+	/* Somebody may have been asked before, which is no work. */
+	progress_begin(&a->progress, a->json);
 	int r = choices_settle_judged(&a->choices, e);
 
 	/* Hunks are not chosen yet. */

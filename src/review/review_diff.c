@@ -404,6 +404,8 @@ int review_diff(const struct invocation *i)
 						       : 0),
 				      &e)
 			    : diff_run(i, &review, &e);
+	if (r < 0 && review_put_nothing(i, &review, "changes"))
+		return EXIT_OK;
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

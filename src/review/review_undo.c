@@ -798,6 +798,7 @@ static int undo_open_landing(struct undo *u, struct error *e)
 				 u->redo ? "was undone" : "landed", u->i->arguments[0],
 				 u->redo ? "applied again" : "undone");
 	if (r == -ENOENT && !e->code) {
+		u->review.nothing = true;
 		(void)error_set(e, r,
 				u->redo ? "nothing that was undone in %s can be applied again"
 					: "nothing that was applied to %s can be undone",
@@ -1118,6 +1119,8 @@ int review_undo(const struct invocation *i)
 
 	if (r >= 0 && u.json && u.changed)
 		undo_put_json(&u);
+	if (r < 0 && review_put_nothing(i, &u.review, "paths"))
+		r = EXIT_OK;
 	undo_fini(&u);
 	if (r >= 0)
 		return r;

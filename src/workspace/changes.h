@@ -140,7 +140,8 @@ struct change {
 	const char *with;
 	bool moved; /* the session moved it there, and it is named by itself */
 	bool part;  /* of what lands as one thing, and is told by what it goes with (hold.h) */
-	/* Of a part: so many bytes of the path are the thing; and its `why` is about all of it. */
+	/* Of what lands as one thing: so many bytes of the path are the thing, 0: it is of none.  Of a
+	 * part of it: its `why` is about all of it. */
 	size_t whole;
 	bool tells;
 	/* A branch whose commits take back what the user committed meanwhile. */

@@ -58,6 +58,10 @@ enum git_place {
 
 enum git_place git_place_of(const char *path);
 
+/* What `git gc` notes while it works, by its name in the repository; one that was ended leaves it, and
+ * git waits for nobody then. */
+bool git_is_gc_note(const char *name);
+
 /* The same of what stands behind "objects/", whatever the repository is called. */
 enum git_place git_place_below(const char *name);
 
