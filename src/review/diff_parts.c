@@ -18,7 +18,7 @@ void diff_flush(struct diff *d, bool all)
 {
 	if (d->out.len == 0 || (!all && d->out.len < DIFF_FLUSH))
 		return;
-	progress_clear(d->review->progress);
+	progress_clear(d->progress);
 	text_write(&d->text, &d->out);
 	buf_clear(&d->out);
 }
@@ -57,7 +57,7 @@ static int diff_judge(struct diff *d, struct error *e)
 
 int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, struct error *e)
 {
-	struct progress *progress = d->review->progress;
+	struct progress *progress = d->progress;
 	const struct changes_how how = {
 		.hash = true, .lazy = !hash_all, .progress = progress_on_read, .context = progress};
 	int r = view_open(&d->review->layers, &s->project, d->review->tree, &d->view, e);

@@ -35,10 +35,11 @@ struct diff_totals {
 };
 
 struct diff {
-	bool only_held; /* the rest is left out */
-	bool as_text;   /* what is none, too */
-	bool by_word;   /* words are marked within lines */
-	struct review *review;
+	bool only_held;            /* the rest is left out */
+	bool as_text;              /* what is none, too */
+	bool by_word;              /* words are marked within lines */
+	struct review *review;     /* NULL: of apply, which has the changes read */
+	struct progress *progress; /* NULL: nobody waits */
 	struct view view;
 	const int *instead;    /* what lands in place of the layer's file (content.h); or NULL */
 	const int *instead_at; /* the same of each change, -1: the layer's; or NULL */

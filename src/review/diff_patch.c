@@ -510,8 +510,7 @@ static void patch_escape(struct diff *d, size_t from)
 
 int diff_put_patch(struct diff *d, struct error *e)
 {
-	struct patch_notes notes = {.err = text_open(STDERR_FILENO),
-				    .progress = d->review->progress};
+	struct patch_notes notes = {.err = text_open(STDERR_FILENO), .progress = d->progress};
 	char emptied[PATH_MAX] = "";
 	int r = 0;
 

@@ -331,7 +331,7 @@ int diff_put_at(struct diff *d, size_t i, struct error *e)
 	d->instead = d->instead_at && d->instead_at[i] >= 0 ? &d->instead_at[i] : NULL;
 	int r = diff_put_change(d, &joined, e);
 
-	progress_say(d->review->progress, "comparing", i + 1, d->changes.count);
+	progress_say(d->progress, "comparing", i + 1, d->changes.count);
 	d->alike = 0;
 	d->instead = NULL;
 	return r;

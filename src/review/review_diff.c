@@ -343,6 +343,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	_cleanup_diff_ struct diff d = {
 		.only_held = invocation_has(i, OPTION_HELD),
 		.review = review,
+		.progress = review->progress,
 		.view = VIEW_INIT,
 		.as_text = invocation_has(i, OPTION_TEXT),
 		.by_word = invocation_has(i, OPTION_WORD),
