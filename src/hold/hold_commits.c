@@ -172,9 +172,9 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 			      .mode = d->mode,
 			      .removed = !d->mode};
 
-	/* The very same stands in your folder, or has landed there: git takes nothing new from it. */
-	if (d->mode && commits_stands(&j->before, path, d->mode, &d->object))
-		return 0;
+	/* git takes nothing from it that is not there: the user wrote it, or let it land before. */
+	one.yours = d->mode && commits_stands(&j->before, path, d->mode, &d->object);
+	one.released = one.yours;
 	if (d->mode)
 		git_name_hex(&d->object, one.object);
 	if (n->bad || commits_have(n, &one))
@@ -550,12 +550,22 @@ int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_v
 	return 0;
 }
 
+void hold_news_settle(struct hold_news *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (!n->items[i].yours)
+			return;
+	n->count = 0;
+}
+
 int hold_judge_commit(struct hold_judge *j, struct hold_repo *repo, const struct git_name *old,
 		      const struct git_name *new, struct hold_news *n)
 {
 	struct commits_context c = {.j = j, .repo = repo, .news = n};
 	char hex[GIT_HEX_MAX + 1];
 	int r = git_name_equal(old, new) ? 0 : commits_look(&c, old, new);
+
+	hold_news_settle(n);
 
 	if (r == 0 || c.failed)
 		return c.failed;

@@ -75,7 +75,7 @@ void brought_put(struct buf *into, const struct brought *b)
 			 b->commit[0] ? "the commit " : "the index", b->commit);
 	}
 	if (b->released) {
-		buf_put_str(into, " (released)");
+		buf_put_str(into, b->yours ? " (your folder has it)" : " (released)");
 		return;
 	}
 	buf_put_str(into, "; --release ");

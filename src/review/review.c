@@ -408,6 +408,10 @@ bool review_put_nothing(const struct invocation *i, const struct review *r, cons
 	if (!r->nothing || !invocation_has(i, OPTION_JSON))
 		return false;
 	json_open(&j, '{');
+	if (str_equal(i->verb->name, "diff")) {
+		json_key(&j, "session");
+		json_raw(&j, SPAN_LITERAL("null"));
+	}
 	json_key_str(&j, "workspace",
 		     r->layers.workspace[0] ? r->layers.workspace : r->host.workspace.path);
 	json_key(&j, key);

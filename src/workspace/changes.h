@@ -120,6 +120,7 @@ struct brought {
 	char commit[2 * 32 + 1]; /* the first that was found to have it; "" for an index */
 	uint32_t mode;           /* git's; 0 of a removal */
 	bool seen;               /* the same stands in the tree, of the same kind */
+	bool yours;              /* the same stands in the user's folder: it is released already */
 	bool removed;
 	const char *before, *after; /* of one that is not seen: text; NULL: not to be shown */
 	bool released;              /* for who decides about it */
