@@ -89,32 +89,39 @@ static unsigned int commits_type(uint32_t mode)
 							 : OBJECT_FILE;
 }
 
-/* The final tree has this version: the same kind and the same content.  For a removal (mode 0): the
- * tree has nothing there. */
-static bool commits_is_seen(struct hold_judge *j, const char *path, uint32_t mode,
-			    const struct git_name *object)
+/* This version stands in a tree: of the same kind, and it says the same.  A removed one (mode 0):
+ * nothing stands there. */
+static bool commits_stands(const struct view *v, const char *path, uint32_t mode,
+			   const struct git_name *object)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
 	char link[PATH_MAX];
 	struct git_name is;
 	struct object o;
-	int r = view_look(j->view, path, &o);
+	int r = view_look(v, path, &o);
 
 	if (!mode)
 		return r == -ENOENT || r == -ENOTDIR || (r == 0 && o.type == OBJECT_ABSENT);
 	if (r < 0 || o.type != commits_type(mode) ||
 	    (o.type == OBJECT_FILE && !(o.mode & 0100) != !(mode & 0100)))
 		return false;
-	if (o.type == OBJECT_LINK && hold_read_link(j->view, path, link) == 0)
+	if (o.type == OBJECT_LINK && hold_read_link(v, path, link) == 0)
 		git_name_of(GIT_KIND_BLOB, span_of_str(link), object->len, &is);
-	else if (hold_read_path(j->view, path, HOLD_READ_MAX, &text) == 0)
+	else if (hold_read_path(v, path, HOLD_READ_MAX, &text) == 0)
 		git_name_of(GIT_KIND_BLOB, buf_span(&text), object->len, &is);
 	else
 		return false;
 	return git_name_equal(&is, object);
 }
 
-/* The text of one side, for the screens; NULL: there is none, or it is too long. */
+/* In the final tree. */
+static bool commits_is_seen(const struct hold_judge *j, const char *path, uint32_t mode,
+			    const struct git_name *object)
+{
+	return commits_stands(j->view, path, mode, object);
+}
+
+/* Text of one side, for who wants to read it; NULL when there is none, or it is too long. */
 static const char *commits_text(struct hold_judge *j, enum change_side side)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(COMMITS_TEXT_MAX);
@@ -167,6 +174,9 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 			      .mode = d->mode,
 			      .removed = !d->mode};
 
+	/* git takes nothing from it that is not there: the user wrote it, or let it land before. */
+	one.yours = d->mode && commits_stands(&j->before, path, d->mode, &d->object);
+	one.released = one.yours;
 	if (d->mode)
 		git_name_hex(&d->object, one.object);
 	if (n->bad || commits_have(n, &one))
@@ -543,12 +553,22 @@ int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_v
 	return 0;
 }
 
+void hold_news_settle(struct hold_news *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (!n->items[i].yours)
+			return;
+	n->count = 0;
+}
+
 int hold_judge_commit(struct hold_judge *j, struct hold_repo *repo, const struct git_name *old,
 		      const struct git_name *new, struct hold_news *n)
 {
 	struct commits_context c = {.j = j, .repo = repo, .news = n};
 	char hex[GIT_HEX_MAX + 1];
 	int r = git_name_equal(old, new) ? 0 : commits_look(&c, old, new);
+
+	hold_news_settle(n);
 
 	if (r == 0 || c.failed)
 		return c.failed;

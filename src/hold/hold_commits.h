@@ -93,6 +93,9 @@ struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir);
 int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
 		   struct buf *into);
 
+/* Where the user's folder has all of it, it brings nothing that is held. */
+void hold_news_settle(struct hold_news *n);
+
 /* Judges a file that a commit or an index has. */
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d);

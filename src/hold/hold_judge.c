@@ -378,6 +378,8 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 	if (code == 0)
 		code = hold_ignored_end(j);
 	if (code == 0)
+		hold_exchanged_end(j);
+	if (code == 0)
 		code = hold_locks_end(j);
 	if (code == 0)
 		hold_mark_ignored(j);

@@ -193,6 +193,11 @@ int hold_by_known(struct hold_judge *j, const struct change *c, struct hold_verd
 		v->most = HOLD_NOT;
 		return 0;
 	}
+	if (git_is_gc_note(name) && c->after.type == OBJECT_FILE) {
+		v->most = HOLD_LEAVE;
+		v->why = "a git gc that was ended left it; your own would wait for that one";
+		return 0;
+	}
 	if (known_is(name) || known_is_lfs(c, name))
 		return known_goes_with(j, c, name, v);
 	bool was = known_was(j, c->path, name);

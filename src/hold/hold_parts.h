@@ -437,7 +437,12 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 /* After all others: makes one change of each folder that lands as one thing. */
 int hold_whole_end(struct hold_judge *j);
 
-/* --- where: hold_where.c and hold_place.c ------------------------------------------------- */
+/* --- hold_exchanged.c --- */
+
+/* Once all are judged: where what took the place of a folder is held, what was in that waits. */
+void hold_exchanged_end(struct hold_judge *j);
+
+/* --- where: hold_where.c -------------------------------------------------------------- */
 
 /* Looks at every folder that has a change: finds repositories, and what they and links name.  Sets
  * `git` of each change. */

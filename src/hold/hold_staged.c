@@ -558,6 +558,7 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	}
 	if (r < 0 && j->error->code)
 		return r;
+	hold_news_settle(&s.news);
 	const char *middle =
 		r == 0 && !s.outside && !s.news.count ? hold_middle(j, c->path, rest) : NULL;
 

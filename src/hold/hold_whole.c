@@ -470,7 +470,7 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		   : level == HOLD_FLAG ? CHANGE_FLAGGED
 					: CHANGE_HELD;
 	c->part = c != w->lead;
-	c->whole = c->part ? w->len : 0;
+	c->whole = w->len;
 	c->rule = c->group == CHANGE_ORDINARY ? NULL : rule;
 	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
 }
@@ -545,7 +545,21 @@ static bool whole_set_door(struct hold_judge *j, struct change *c, const char *l
 	return true;
 }
 
-/* What was moved out of a thing lands with it, and so does a link outside that leads into it. */
+/* A link in the place of a folder node_modules: what is in the folder that it leads to would be run. */
+static void whole_set_modules_link(const struct hold_judge *j, struct change *c)
+{
+	unsigned int row = hold_row_of(HOLD_MODULES);
+	enum hold_level level = row < hold_row_count ? j->rules->levels[row] : HOLD_NOT;
+
+	if (c->group != CHANGE_ORDINARY || level == HOLD_NOT || level == HOLD_LEAVE)
+		return;
+	c->group = level == HOLD_HOLD ? CHANGE_HELD : CHANGE_FLAGGED;
+	c->rule = HOLD_MODULES;
+	c->why = "a link in the place of node_modules: your commands would run what is in the "
+		 "folder that it leads to";
+}
+
+/* What was moved out of one, and a link outside that leads into one, lands with it. */
 static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool outside,
 			    struct change *c)
 {
@@ -569,6 +583,8 @@ static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool
 	} else if (link && !whole_set_door(j, c, leads)) {
 		whole_set_link(j, c, leads);
 	}
+	if (outside && c->after.type == OBJECT_LINK && hold_modules_len(c->path) == strlen(c->path))
+		whole_set_modules_link(j, c);
 }
 
 /* --- what a commit brings -------------------------------------------------------------------------- */

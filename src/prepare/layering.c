@@ -661,6 +661,12 @@ static void layering_checkpoint(const struct plan *plan, int session, int first)
 		(void)!subvolume_snapshot(tree, first, SUBVOLUME_CHECKPOINT);
 }
 
+void layering_unseen(const struct layering *g)
+{
+	if (g->hold >= 0)
+		layers_session_forget_makers(g->layers, g->session.name);
+}
+
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e)
 {
 	if (g->hold < 0)
@@ -827,6 +833,34 @@ void layering_count(struct layering *g)
 			 : waiting_count(g->layers, &g->session, &g->counted);
 }
 
+/* Another session has changes here: who names none is asked which. */
+struct layering_others {
+	const struct layering *g;
+	int tree;
+	bool any;
+};
+
+static int layering_on_other(void *context, const struct layers_session *s)
+{
+	struct layering_others *o = context;
+
+	o->any = o->any ||
+		 (!str_equal(s->name, o->g->session.name) && s->mode == LAYERS_REVIEW &&
+		  layers_session_waits(o->g->layers, s) && layers_session_is_of(s, o->tree));
+	return 0;
+}
+
+static bool layering_has_others(const struct layering *g)
+{
+	_cleanup_fd_ int tree = open_no_links(g->layers->workspace, O_PATH | O_DIRECTORY);
+	struct layering_others o = {.g = g, .tree = tree};
+	struct error e = ERROR_INIT;
+
+	if (tree >= 0)
+		(void)layers_each_session(g->layers, layering_on_other, &o, &e);
+	return o.any;
+}
+
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
 	const char *name = g->session.name;
@@ -846,9 +880,21 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 	if (g->session.branch[0] && ran) {
 		layering_say(t, "bawn: %s changed on the branch %s (session %s)",
 			     buf_str(&g->counted), g->session.branch, name);
-		text_printf(t, "  review: bawn diff   to your repository: bawn apply\n");
+		if (layering_has_others(g))
+			text_printf(t,
+				    "  review: bawn diff --session %s\n"
+				    "  to your repository: bawn apply --session %s\n",
+				    name, name);
+		else
+			text_printf(t, "  review: bawn diff   to your repository: bawn apply\n");
 		return;
 	}
 	layering_say(t, "bawn: %s changed, not applied (session %s)", buf_str(&g->counted), name);
-	text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
+	if (layering_has_others(g))
+		text_printf(t,
+			    "  review: bawn diff --session %s\n  accept: bawn apply --session %s\n"
+			    "  drop: bawn discard --session %s\n",
+			    name, name, name);
+	else
+		text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
 }

@@ -50,8 +50,11 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 int layering_begin(struct layering *g, const char *name, struct prepared *p,
 		   const struct plan **ret_plan, struct error *e);
 
-/* Makes the folder of its first versions (src/record/first.h): a descriptor; -1: it has none.  In
- * direct mode with a snapshot of the workspace, if there can be one. */
+/* This run of it has no record: who made its files is not known any more. */
+void layering_unseen(const struct layering *g);
+
+/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
+ * direct mode with a snapshot of the workspace, where there can be one. */
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
 
 /* When the workspace was renamed since its last session: says so on standard error. */

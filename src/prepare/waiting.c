@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "waiting.h"
 
+#include "basis.h"
 #include "changes.h"
 #include "dir.h"
 #include "elsewhere.h"
@@ -76,11 +77,22 @@ static int64_t waiting_since(const struct view *v, const struct layers_session *
 	return s->ended ? s->ended : INT64_MAX;
 }
 
+/* What stands there is what landed of the session: a part of a file. */
+static bool waiting_landed(const struct view *v, const struct basis *b, const struct change *c)
+{
+	const struct basis_entry *landed = basis_find(b, c->path);
+	_cleanup_fd_ int fd = landed ? changes_open(v, c, CHANGE_BEFORE) : -1;
+	struct object stands = c->before;
+
+	stands.hashed = fd >= 0 && changes_hash(fd, stands.digest, &stands.size) == 0;
+	return stands.hashed && basis_same(&landed->object, &stands);
+}
+
 static void waiting_take(struct waiting *w, const struct view *v, const struct layers_session *s,
-			 const struct change *c)
+			 const struct basis *b, const struct change *c)
 {
 	if (c->before.type != OBJECT_FILE || c->before.layer != -1 ||
-	    c->before.mtime <= waiting_since(v, s, c))
+	    c->before.mtime <= waiting_since(v, s, c) || waiting_landed(v, b, c))
 		return;
 	if (w->outside < WAITING_NAMES)
 		(void)snprintf(w->names[w->outside], WAITING_NAME_MAX, "%s", c->path);
@@ -99,8 +111,14 @@ void waiting_read(const struct layers *l, const struct layers_session *s, int tr
 	if (waiting_size(l, s) < 0 || view_open(l, &s->project, tree, &view, &e) < 0 ||
 	    changes_read(&view, &how, &changes, &e) < 0)
 		return;
+	_cleanup_fd_ int dir = layers_session_dir(l, s->name, false);
+	_cleanup_basis_ struct basis basis = BASIS_INIT;
+
+	/* Without it more is said. */
+	if (dir >= 0)
+		(void)basis_read(dir, &basis, &e);
 	for (size_t i = 0; i < changes.count; i++)
-		waiting_take(ret, &view, s, &changes.items[i]);
+		waiting_take(ret, &view, s, &basis, &changes.items[i]);
 }
 
 /* --- how many --------------------------------------------------------------------------- */

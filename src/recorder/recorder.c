@@ -69,7 +69,8 @@ struct recorder {
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch;   /* NULL: the box is not watched */
-	struct wishes *wishes; /* NULL: nobody asks about refusals */
+	struct wishes *wishes; /* NULL: nobody asks */
+	struct who_made *made; /* likewise */
 	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
@@ -502,12 +503,15 @@ static void recorder_end_box(void *context, const struct error *why)
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
 	r->wishes = wishes_new();
+	if (r->first.dir >= 0)
+		r->made = who_made_new(r->first.dir, r->first.inside);
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
 				    .plan = r->plan,
 				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
 				    .wishes = r->wishes,
+				    .made = r->made,
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
@@ -785,6 +789,8 @@ static int recorder_finish(struct recorder *r)
 		ret = result;
 	if (ret == 0 && r->watch)
 		ret = watch_finish(r->watch);
+	if (ret == 0 && r->watch)
+		(void)who_made_note(r->made);
 	wishes_tell(r->wishes, recorder_on_wanted, r);
 	if (ret == 0)
 		ret = recorder_end_first(r);
@@ -902,6 +908,7 @@ int recorder_run(int keeper, int plan, int gate)
 	syncer_end(&r.syncer);
 	watch_free(r.watch);
 	wishes_free(r.wishes);
+	who_made_free(r.made);
 	reconcile_fini(&r.reconcile);
 	first_keep_fini(&r.first);
 	writer_fini(&r.writer);

@@ -69,8 +69,15 @@ static void watch_put_verdict(struct buf *event, bool refused, bool failed)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* Notes the paths for the comparison with the disk at the end. */
-static void watch_touch(struct watch *w, enum watch_touch touch)
+/* Who made a file is who made or wrote it first: what is written again and again counts once. */
+static void watch_made(struct watch *w, uint64_t exec, struct span path)
+{
+	if (path.len && !(touched_effects(w->to.touched, path) & TOUCHED_MADE))
+		who_made_add(w->to.made, exec, path);
+}
+
+/* For the comparison with the disk at the end. */
+static void watch_touch(struct watch *w, uint64_t exec, enum watch_touch touch)
 {
 	const struct watch_call *c = &w->call;
 	struct touched *t = w->to.touched;
@@ -85,6 +92,7 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 	case WATCH_TOUCH_NOT:
 		break;
 	case WATCH_TOUCH_MADE:
+		watch_made(w, exec, path);
 		touched_add(t, path, TOUCHED_MADE);
 		break;
 	case WATCH_TOUCH_META:
@@ -97,12 +105,14 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 		touched_add(t, path, TOUCHED_GONE);
 		break;
 	case WATCH_TOUCH_RENAMED:
+		watch_made(w, exec, to);
 		if (to.len)
 			touched_renamed(t, path, to);
 		if (to.len && (c->flags & RENAME_EXCHANGE))
 			touched_renamed(t, to, path);
 		break;
 	case WATCH_TOUCH_LINKED:
+		watch_made(w, exec, to);
 		touched_add(t, path, TOUCHED_META);
 		if (to.len)
 			touched_add(t, to, TOUCHED_MADE);
@@ -111,6 +121,7 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 			touched_linked(t, to, path);
 		break;
 	case WATCH_TOUCH_SYMLINKED:
+		watch_made(w, exec, path);
 		touched_add(t, path, TOUCHED_MADE);
 		touched_linked(t, path, to);
 		break;
@@ -169,7 +180,7 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 	struct buf *event = NULL;
 
 	if (!f->refused && !f->failed)
-		watch_touch(w, f->touch);
+		watch_touch(w, p->exec, f->touch);
 	if (f->refused)
 		wishes_add(w->to.wishes, MESSAGE_WANTED_FILE, p->exec,
 			   (struct span){(const uint8_t *)c->path, c->path_len});
@@ -369,6 +380,7 @@ int watch_event_exec(struct watch *w, struct watch_process *p)
 
 	wishes_name(w->to.wishes, p->exec,
 		    (struct span){(const uint8_t *)buf_str(&p->asked->path), p->asked->path.len});
+	who_made_name(w->to.made, p->exec, buf_span(&p->asked->path), buf_span(&p->asked->argv));
 
 	if (r == 0)
 		r = watch_named(w, p, p->asked);

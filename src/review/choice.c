@@ -396,7 +396,9 @@ int choices_read(const struct review *r, struct choices *ret, struct error *e)
 	for (size_t i = 0; i < ret->changes.count; i++) {
 		ret->items[i] = (struct choice){.change = &ret->changes.items[i], .content = -1};
 		choice_judge(ret, &ret->items[i]);
+		progress_say(r->progress, "comparing with your folder", i + 1, ret->changes.count);
 	}
+	progress_clear(r->progress);
 	ret->count = ret->changes.count;
 	for (size_t i = 0; i < ret->count; i++)
 		choice_judge_above(ret, &ret->items[i]);

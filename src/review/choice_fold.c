@@ -88,6 +88,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	*ret = (struct choices_shown){.choices = c, .state = state};
 	const struct folding_how how = {.changes = &c->changes,
 					.view = &c->view,
+					.makers = c->review->makers,
 					.meant = shown_is_meant,
 					.lands = state != CHOICE_HELD,
 					.context = ret};
@@ -108,6 +109,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	if (r == 0) {
 		tally_add(&ret->tally, &ret->folding, &c->changes);
 		ret->tally.commits = ret->commits.count;
+		ret->tally.cut = ret->commits.cut;
 	} else {
 		choices_shown_fini(ret);
 	}
@@ -178,6 +180,8 @@ static void fold_put_commits(struct buf *into, const struct choices_shown *s)
 	}
 	if (s->commits.count > FOLD_COMMITS)
 		buf_putf(into, "  ... and %zu more commits\n", s->commits.count - FOLD_COMMITS);
+	if (s->commits.cut)
+		buf_putf(into, "  ... " NEW_COMMITS_CUT "\n");
 }
 
 static void fold_put_one(const struct text *t, struct buf *into, struct choices_shown *s, size_t i)
@@ -369,6 +373,7 @@ void choices_put_with(struct buf *into, const struct choices *c, const struct ch
 	const struct fold_with w = {c, lead->change->path};
 	const struct folding_how how = {.changes = &c->changes,
 					.view = &c->view,
+					.makers = c->review->makers,
 					.meant = fold_goes,
 					.apart = true,
 					.context = &w};

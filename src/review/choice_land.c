@@ -250,9 +250,11 @@ int choices_count_lines(struct choices *c, struct error *e)
 			continue;
 		int r = choice_count_lines(c, x);
 
+		progress_say(c->review->progress, "counting lines", i + 1, c->count);
 		if (r < 0)
 			return error_sys(e, r, "cannot read %s", ch->path);
 	}
+	progress_clear(c->review->progress);
 	return 0;
 }
 
@@ -424,6 +426,7 @@ int choices_rebase(struct choices *c, uint64_t number, struct error *e)
 {
 	_cleanup_basis_ struct basis stayed = BASIS_INIT;
 	size_t count = 0;
+	bool folders = false; /* something in one landed */
 	int r = basis_read_stayed(c->session, &stayed, e);
 
 	if (r < 0)
@@ -446,7 +449,10 @@ int choices_rebase(struct choices *c, uint64_t number, struct error *e)
 		if (r < 0)
 			return error_sys(e, r, "cannot write down that %s landed", path);
 		count += stays;
+		folders = folders || strchr(path, '/');
 	}
+	if (folders)
+		layers_session_forget_makers(&c->review->layers, c->review->session.name);
 	r = choices_note_decided(c, e);
 	if (r == 0 && count)
 		r = basis_write_stayed(c->session, &stayed, e);

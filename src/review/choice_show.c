@@ -75,7 +75,7 @@ void brought_put(struct buf *into, const struct brought *b)
 			 b->commit[0] ? "the commit " : "the index", b->commit);
 	}
 	if (b->released) {
-		buf_put_str(into, " (released)");
+		buf_put_str(into, b->yours ? " (your folder has it)" : " (released)");
 		return;
 	}
 	buf_put_str(into, "; --release ");
@@ -288,6 +288,22 @@ static void show_leave(const struct text *t, const struct choices *c)
 	text_write(t, &out);
 }
 
+/* What is left for later; of a file of which some hunks land, the others. */
+static void show_pending(const struct text *t, const struct choices *c, const struct buf *left)
+{
+	size_t rest = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		rest += c->items[i].state == CHOICE_LANDS && c->items[i].partial;
+	if (left->len == 0 && rest == 0)
+		return;
+	text_printf(t, "Not now, and pending still: %s", buf_str(left));
+	if (rest)
+		text_printf(t, "%sthe rest of %zu file%s", left->len ? ", and " : "", rest,
+			    rest == 1 ? "" : "s");
+	text_printf(t, ".\n");
+}
+
 void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(64 << 10), left = BUF_INIT(64 << 10);
@@ -315,8 +331,8 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 	show_leave(t, c);
 	if (c->review->session.branch[0])
 		show_left(t, c);
-	else if (left.len)
-		text_printf(t, "Not now, and pending still: %s.\n", buf_str(&left));
+	else
+		show_pending(t, c, &left);
 }
 
 static void json_object(struct json *j, const char *key, const struct object *o)

@@ -231,6 +231,10 @@ static void fold_put_commits(struct diff *d, const char *gitdir)
 			 count - FOLD_COMMITS);
 		diff_end_line(d);
 	}
+	if (d->commits.cut) {
+		diff_put(d, TEXT_WARN, "%*s" NEW_COMMITS_CUT, DIFF_STATUS, "");
+		diff_end_line(d);
+	}
 }
 
 static void fold_put_counts(struct diff *d, const char *repository, size_t len,
@@ -469,6 +473,7 @@ int diff_fold(struct diff *d, struct error *e)
 					.meant = fold_is_meant,
 					.opens = fold_opens,
 					.opens_git = fold_opens_git(&d->picks),
+					.makers = d->review->makers,
 					.context = d};
 
 	return diff_fold_by(d, &how, e);

@@ -16,6 +16,7 @@ void diff_flush(struct diff *d, bool all)
 {
 	if (d->out.len == 0 || (!all && d->out.len < DIFF_FLUSH))
 		return;
+	progress_clear(d->progress);
 	text_write(&d->text, &d->out);
 	buf_clear(&d->out);
 }
@@ -54,11 +55,14 @@ static int diff_judge(struct diff *d, struct error *e)
 
 int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, struct error *e)
 {
-	const struct changes_how how = {.hash = true, .lazy = !hash_all};
+	struct progress *progress = d->progress;
+	const struct changes_how how = {
+		.hash = true, .lazy = !hash_all, .progress = progress_on_read, .context = progress};
 	int r = view_open(&d->review->layers, &s->project, d->review->tree, &d->view, e);
 
 	if (r == 0)
 		r = changes_read(&d->view, &how, &d->changes, e);
+	progress_say(progress, "judging what changed", 0, 0);
 	if (r == 0)
 		r = settled_drop(d->review, s, &d->view, &d->changes, &d->strays, e);
 	if (r == 0)
@@ -67,6 +71,7 @@ int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, str
 
 	if (r == 0)
 		r = moved_hold(dir, &d->changes, e);
+	progress_clear(progress);
 	return r;
 }
 

@@ -35,10 +35,11 @@ struct diff_totals {
 };
 
 struct diff {
-	bool only_held; /* leave the rest out */
-	bool as_text;   /* show files that are no text as text, too */
-	bool by_word;   /* mark words within lines */
-	struct review *review;
+	bool only_held;            /* the rest is left out */
+	bool as_text;              /* what is none, too */
+	bool by_word;              /* words are marked within lines */
+	struct review *review;     /* NULL: of apply, which has the changes read */
+	struct progress *progress; /* NULL: nobody waits */
 	struct view view;
 	/* Content that lands in the place of the layer's file (content.h); or NULL. */
 	const int *instead;

@@ -41,6 +41,7 @@ struct patch_notes {
 	mode_t umask;
 	struct patch_settings settings;
 	struct text err;
+	struct progress *progress; /* a line of it may stand there */
 };
 
 /* One side of a change, as git has it. */
@@ -59,6 +60,7 @@ static void patch_note(struct patch_notes *n, const char *path, const char *why)
 
 	if (n->count++ >= PATCH_NAMED)
 		return;
+	progress_clear(n->progress);
 	text_styled(&n->err, TEXT_WARN, "not in the patch: ");
 	text_printf(&n->err, "%s (%s)\n", review_shown_path(path, shown), why);
 }
@@ -154,6 +156,7 @@ static void patch_note_both(struct patch_notes *n, const struct change *c)
 
 	if (!c->both || n->both++ >= PATCH_NAMED)
 		return;
+	progress_clear(n->progress);
 	text_styled(&n->err, TEXT_WARN, "you changed it, too: ");
 	text_printf(&n->err, "%s (the patch puts the session's version in the place of yours)\n",
 		    review_shown_path(c->path, shown));
@@ -510,7 +513,7 @@ static void patch_escape(struct diff *d, size_t from)
 
 int diff_put_patch(struct diff *d, struct error *e)
 {
-	struct patch_notes notes = {.err = text_open(STDERR_FILENO)};
+	struct patch_notes notes = {.err = text_open(STDERR_FILENO), .progress = d->progress};
 	char emptied[PATH_MAX] = "";
 	int r = 0;
 
@@ -537,9 +540,11 @@ int diff_put_patch(struct diff *d, struct error *e)
 		if (r == 0 && d->out.len > from)
 			patch_escape(d, from);
 		diff_flush(d, false);
+		progress_say(notes.progress, "comparing", i + 1, d->changes.count);
 	}
 	if (r < 0)
 		return error_sys(e, r, "cannot write the patch");
+	progress_clear(notes.progress);
 	patch_end_notes(&notes, d);
 	return 0;
 }

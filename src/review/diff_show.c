@@ -7,6 +7,7 @@
 #include "diff_parts.h"
 
 #include "choice_show.h"
+#include "help.h"
 #include "str.h"
 #include "unified.h"
 #include "words.h"
@@ -126,16 +127,32 @@ static void show_content(struct diff *d, const struct change *c, const struct co
 	}
 }
 
+/* "held by direnv: ...", broken at blanks where there is an edge. */
+static void show_why(struct diff *d, const struct change *c)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
+	_cleanup_buf_ struct buf lines = BUF_INIT(128 << 10);
+	const char *group = change_group_words[c->group];
+
+	buf_put_str(&words, group);
+	if (c->rule)
+		buf_putf(&words, " by %s", c->rule);
+	buf_put_str(&words, ": ");
+	text_escape(&words, span_of_str(c->why));
+	help_wrap(&lines, buf_str(&words), DIFF_STATUS,
+		  d->text.tty ? (size_t)d->text.width : SIZE_MAX);
+	const char *rest = str_after(buf_str(&lines), group);
+
+	diff_put(d, c->group == CHANGE_HELD ? TEXT_WARN : TEXT_PLAIN, "%*s%s", DIFF_STATUS, "",
+		 rest ? group : "");
+	buf_put_str(&d->out, rest ? rest : buf_str(&lines));
+	diff_end_line(d);
+}
+
 static void show_reason(struct diff *d, const struct change *c)
 {
-	if (c->why) {
-		diff_put(d, c->group == CHANGE_HELD ? TEXT_WARN : TEXT_PLAIN, "%*s%s", DIFF_STATUS,
-			 "", change_group_words[c->group]);
-		if (c->rule)
-			diff_put(d, TEXT_PLAIN, " by %s", c->rule);
-		diff_put(d, TEXT_PLAIN, ": %s", c->why);
-		diff_end_line(d);
-	}
+	if (c->why)
+		show_why(d, c);
 	for (size_t i = 0; i < c->brings_count; i++) {
 		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
 
@@ -314,6 +331,7 @@ int diff_put_at(struct diff *d, size_t i, struct error *e)
 	d->instead = d->instead_at && d->instead_at[i] >= 0 ? &d->instead_at[i] : NULL;
 	int r = diff_put_change(d, &joined, e);
 
+	progress_say(d->progress, "comparing", i + 1, d->changes.count);
 	d->alike = 0;
 	d->instead = NULL;
 	return r;

@@ -108,6 +108,7 @@ static int stat_gather(struct diff *d, struct stat_row *rows, size_t *ret_count)
 		row->own = folding_joined(&d->folding, &d->changes, i);
 		int r = content_read(&d->view, &row->own, -1, &content);
 
+		progress_say(d->progress, "comparing", i + 1, d->changes.count);
 		if (r < 0)
 			return r;
 		count++;

@@ -482,11 +482,12 @@ static void direct_put_folded(const struct text *t, const struct changes *c,
 	text_write(t, &out);
 }
 
-/* Puts all that it changed, and how many files; `count`: only how many. */
-static int direct_put_all(const struct text *t, const struct view *v, const struct changes *c,
-			  bool count)
+/* All that it changed, and how many files that are; `count`: that alone. */
+static int direct_put_all(const struct text *t, const struct review *review, const struct view *v,
+			  const struct changes *c, bool count)
 {
-	const struct folding_how how = {.changes = c, .view = v, .apart = true};
+	const struct folding_how how = {
+		.changes = c, .view = v, .makers = review->makers, .apart = true};
 	_cleanup_folding_ struct folding f = {.fates = NULL};
 	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
 	struct tally tally = {.files = 0};
@@ -548,7 +549,7 @@ static int direct_put_lines(const struct review *r, const struct view *v, const 
 	if (!count)
 		text_printf(&t, "session %s in %s: its writes have landed\n\n", r->session.name,
 			    r->layers.workspace);
-	return direct_put_all(&t, v, c, count);
+	return direct_put_all(&t, r, v, c, count);
 }
 
 int direct_changes_show(const struct review *r, unsigned int how, struct error *e)

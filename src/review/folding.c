@@ -447,7 +447,22 @@ static struct heap_sum *heap_sums(const struct folding *f, uint32_t *of)
 	return sums;
 }
 
-static void heap_put(struct buf *into, const struct heap *h, struct span name, size_t folders)
+/* Only where all that it tells was made or written: of what is gone nobody is the maker. */
+static void heap_put_maker(struct buf *into, const struct folding *f, const struct heap *h)
+{
+	const struct span folder = {(const uint8_t *)h->path, h->len};
+	bool others = false;
+	const char *program = makers_most(f->makers, folder, h->files, &others);
+
+	if (!program || h->kinds[CHANGE_DELETED] > 0)
+		return;
+	buf_put_str(into, h->kinds[CHANGE_ADDED] == h->files ? "; made by " : "; changed by ");
+	text_escape(into, span_of_str(program));
+	buf_put_str(into, others ? " and others" : "");
+}
+
+static void heap_put(struct buf *into, const struct folding *f, const struct heap *h,
+		     struct span name, size_t folders)
 {
 	const char *between = ": ";
 
@@ -467,6 +482,8 @@ static void heap_put(struct buf *into, const struct heap *h, struct span name, s
 			 i == CHANGE_MODE ? "of mode" : change_kind_words[i]);
 		between = ", ";
 	}
+	if (folders == 1)
+		heap_put_maker(into, f, h);
 	buf_put_str(into, h->ignored ? "; git ignores it" : "");
 	if (h->with) {
 		buf_put_str(into, "; with ");
@@ -494,9 +511,9 @@ size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
 			continue;
 		buf_putf(into, "%s%-8s ", lead, heap_word(joined ? &s->all : h));
 		if (joined)
-			heap_put(into, &s->all, heap_name(h), s->count);
+			heap_put(into, f, &s->all, heap_name(h), s->count);
 		else
-			heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
+			heap_put(into, f, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
 	}
 	return told;
 }
@@ -513,7 +530,7 @@ size_t heaps_put_waiting(struct buf *into, const struct folding *f, const char *
 			continue;
 		told++;
 		buf_putf(into, "%s%-8s ", lead, heap_word(h));
-		heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
+		heap_put(into, f, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
 		if (!h->why)
 			continue;
 		buf_putf(into, "%s  ", lead);
@@ -546,7 +563,8 @@ int folding_read(const struct folding_how *how, struct folding *ret)
 	struct folding f = {.fates = calloc(count, 1),
 			    .heap_of = calloc(count, sizeof(*f.heap_of)),
 			    .from = calloc(count, sizeof(*f.from)),
-			    .alike = calloc(count, 1)};
+			    .alike = calloc(count, 1),
+			    .makers = how->makers};
 	int r = f.fates && f.heap_of && f.from && f.alike ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i + 1 < count; i++)
@@ -610,7 +628,7 @@ void tally_add(struct tally *t, const struct folding *f, const struct changes *c
 
 bool tally_is_empty(const struct tally *t)
 {
-	return t->files + t->folders + t->commits + t->heaped + t->git == 0;
+	return t->files + t->folders + t->commits + t->heaped + t->git == 0 && !t->cut;
 }
 
 static void tally_put_one(struct buf *into, size_t count, const char *word, const char **between)
@@ -627,7 +645,13 @@ void tally_put(struct buf *into, const struct tally *t)
 
 	tally_put_one(into, t->files, "file", &between);
 	tally_put_one(into, t->folders, "folder", &between);
-	tally_put_one(into, t->commits, "commit", &between);
+	if (t->cut) {
+		buf_putf(into, t->commits ? "%smore than %zu commits" : "%scommits", between,
+			 t->commits);
+		between = ", ";
+	} else {
+		tally_put_one(into, t->commits, "commit", &between);
+	}
 	if (t->heaped) {
 		buf_putf(into, "%s%zu file%s in ", *between ? ", and " : "", t->heaped,
 			 t->heaped == 1 ? "" : "s");

@@ -25,6 +25,7 @@
 #define BAWN_FOLDING_H
 
 #include "changes.h"
+#include "makers.h"
 #include "text.h"
 
 /* What happens to a change on the screen. */
@@ -64,6 +65,7 @@ struct folding {
 	uint8_t *alike;
 	struct heap *heaps;
 	size_t heap_count;
+	const struct makers *makers; /* of the list of changes; NULL: nobody knows */
 };
 
 struct folding_how {
@@ -73,9 +75,10 @@ struct folding_how {
 	bool (*meant)(const void *context, size_t i);
 	/* The person wants to look into this folder; NULL: into none. */
 	bool (*opens)(const void *context, const char *path, size_t len);
-	bool opens_git; /* and wants to see each of git's own files */
-	bool apart;     /* a removal and an addition are never one rename */
-	bool lands;     /* all that is meant lands: nothing waits */
+	const struct makers *makers; /* who made what; NULL: nobody knows */
+	bool opens_git;              /* and at each of git's own files */
+	bool apart;                  /* a removal and an addition are never one rename */
+	bool lands;                  /* all that is meant lands: nothing of it waits */
 	const void *context;
 };
 
@@ -107,11 +110,9 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
 
 /* It has so many files that it is one line. */
 bool heap_is_one(const struct heap *h);
-/*
- * Puts a line for each of them, with the word for what happened in a column after `lead`: "added
- * node_modules/ (632 files, 4.2 MB; git ignores it)".  If more than a few have one name, they are
- * one line.  Returns how many heaps these are.
- */
+/* A line for each of them, the word for what happened in a column of its own behind `lead`:
+ * "added    node_modules/ (632 files, 4.2 MB; made by npm; git ignores it)".  More than a few of one name are one
+ * line.  Returns how many heaps these are. */
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead);
 /* The same for heaps that wait for a held change, which they name; `with`: only for this one, NULL:
  * any. */
@@ -139,8 +140,9 @@ int alike_find(const struct changes *c, const struct view *v, struct folding *f)
 /* One way of counting, for every screen. */
 struct tally {
 	size_t files, folders, commits;
-	size_t heaped, heaps;    /* `heaped` files in `heaps` heaps */
-	size_t waiting;          /* how many of those are in heaps that wait for a held change */
+	bool cut;                /* there may be more commits */
+	size_t heaped, heaps;    /* files in so many heaps */
+	size_t waiting;          /* of those, in what waits for a held change */
 	const struct heap *heap; /* the first of them */
 	size_t git;              /* git's own files; told only if there is nothing else */
 };

@@ -27,6 +27,7 @@ struct commits_repo {
 	struct git_walk walk;
 	struct new_commits *into;
 	const struct branch_strays *strays;
+	int64_t deadline;
 	size_t tips;
 };
 
@@ -82,13 +83,20 @@ static int commits_on_known(void *context, const char *name, const struct git_re
 	return git_walk_know(&r->walk, &value->object);
 }
 
+/* What cannot be read is left out; that the time is over is said.  0 or -ENOMEM. */
+static int commits_failed(struct commits_repo *r, int code)
+{
+	r->into->cut = r->into->cut || code == -ETIME;
+	return code == -ENOMEM ? code : 0;
+}
+
 static int commits_add(struct commits_repo *r, const struct git_name *tip)
 {
 	_cleanup_git_news_ struct git_news news = {.count = 0};
 	int code = git_walk_news(&r->walk, tip, &news);
 
 	if (code < 0)
-		return code == -ENOMEM ? code : 0;
+		return commits_failed(r, code);
 	r->into->cut = r->into->cut || news.cut;
 	for (size_t i = 0; i < news.count; i++) {
 		struct new_commit one = {.gitdir = r->gitdir};
@@ -105,9 +113,8 @@ static int commits_add(struct commits_repo *r, const struct git_name *tip)
 		commits_read_words(r, &news.items[i].name, &one);
 		r->into->items[r->into->count++] = one;
 	}
-	/* Another ref may have the same commits. */
-	code = git_walk_know(&r->walk, tip);
-	return code == -ENOMEM ? code : 0;
+	/* Another ref may have the same. */
+	return commits_failed(r, git_walk_know(&r->walk, tip));
 }
 
 /* Notes commits of the user that a branch had, and that the session's branch does not reach. */
@@ -130,7 +137,7 @@ static int commits_lose(struct commits_repo *r, const char *name, size_t change,
 		code = git_walk_news(&walk, &was, &news);
 	git_walk_fini(&walk);
 	if (code < 0 || (news.count == 0 && !news.cut))
-		return code == -ENOMEM ? code : 0;
+		return commits_failed(r, code);
 	one.branch = arena_str(&into->arena, branch);
 	one.count = news.count;
 	one.cut = news.cut;
@@ -198,7 +205,7 @@ static int commits_repo_open(struct commits_repo *r, const struct view *v,
 	if (!git_join(objects, r->gitdir, "objects") ||
 	    git_refs_open(before, r->gitdir, &r->before) < 0 ||
 	    git_refs_open(v, r->gitdir, &r->after) < 0 ||
-	    git_store_open(v, before, objects, clock_now() + NEW_COMMITS_MS, &r->walk.store) < 0)
+	    git_store_open(v, before, objects, r->deadline, &r->walk.store) < 0)
 		return -ENOENT;
 	if (git_refs_value(&r->before, "", "HEAD", &head) == 0)
 		(void)git_walk_know(&r->walk, &head);
@@ -264,20 +271,22 @@ int new_commits_read(const struct view *v, const struct changes *c,
 		     const struct branch_strays *strays, struct new_commits *ret)
 {
 	const struct view before = {.base = v->base};
+	const int64_t deadline = clock_now() + NEW_COMMITS_MS; /* for all repositories */
 	_cleanup_free_ const char **seen = calloc(NEW_COMMITS_TIPS_MAX, sizeof(*seen));
 	size_t seen_count = 0;
 	int code = seen ? 0 : -ENOMEM;
 
 	*ret = (struct new_commits){.arena = ARENA_INIT(NEW_COMMITS_ARENA)};
 	for (size_t i = 0; code == 0 && i < c->count; i++) {
-		_cleanup_(commits_repo_fini) struct commits_repo r = {.into = ret,
-								      .strays = strays};
+		_cleanup_(commits_repo_fini) struct commits_repo r = {
+			.into = ret, .strays = strays, .deadline = deadline};
 
 		if (!commits_is_next(ret, &c->items[i], seen, &seen_count, &r.gitdir))
 			continue;
-		if (commits_repo_open(&r, v, &before) == 0)
+		code = commits_repo_open(&r, v, &before);
+		if (code == 0)
 			code = commits_of(&r, c, i, meant, context);
-		code = code == -ENOMEM ? code : 0;
+		code = commits_failed(&r, code);
 	}
 	if (code < 0)
 		new_commits_fini(ret);

@@ -12,6 +12,10 @@
 
 enum { NEW_COMMITS_MAX = 1000 };
 
+/* Where not all are known. */
+#define NEW_COMMITS_CUT \
+	"there are more commits than could be looked at: 'git log' has them once they landed"
+
 struct new_commit {
 	char name[8];        /* seven digits */
 	const char *gitdir;  /* of its repository */
@@ -34,7 +38,7 @@ struct new_commits {
 	size_t lost_count;
 	struct new_commit *items; /* the newest of a repository first */
 	size_t count;
-	bool cut; /* there may be more */
+	bool cut; /* there may be more: too many, or they take too long */
 };
 
 /* `meant` says which changes of refs count; NULL: all do.  `strays` count with the log of HEAD.  0

@@ -68,6 +68,7 @@ int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 	const struct folding_how how = {.changes = &c->changes,
 					.view = &c->view,
 					.meant = patch_lands,
+					.makers = c->review->makers,
 					.lands = true,
 					.context = c};
 	_cleanup_free_ int *instead = calloc(c->count + 1, sizeof(*instead));

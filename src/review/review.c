@@ -6,6 +6,7 @@
 #include "folder_notes.h"
 #include "hold.h"
 #include "home_store.h"
+#include "json.h"
 #include "layering.h"
 #include "moved.h"
 #include "open.h"
@@ -120,6 +121,7 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 		r->session = choice.idle;
 		return 0;
 	} else if (choice.count == 0) {
+		r->nothing = true;
 		return error_set(e, -ENOENT, "no session has changes in %s",
 				 r->host.workspace.path);
 	} else {
@@ -236,9 +238,11 @@ static int review_find(const struct invocation *i, enum review_want want, struct
 		code = layers_open(state, r->host.state_dir, path, false, &r->layers, e);
 		*strrchr(path, '/') = '\0';
 	}
-	if (code == -ENOENT)
+	if (code == -ENOENT) {
+		r->nothing = !invocation_has(i, OPTION_SESSION);
 		return error_set(e, -ENOENT, "no session has changes in %s",
 				 r->host.workspace.path);
+	}
 	return code;
 }
 
@@ -368,6 +372,20 @@ int review_look(const struct invocation *i, struct review *ret, struct error *e)
 	return review_open_folder(i, REVIEW_SESSION, ret, e);
 }
 
+/* Which program made which files, as the recorder noted it.  Without it nothing is said of that. */
+static void review_read_makers(struct review *r)
+{
+	_cleanup_fd_ int dir = layers_session_dir(&r->layers, r->session.name, false);
+	_cleanup_fd_ int first =
+		dir < 0 ? dir : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_buf_ struct buf lines = BUF_INIT(MAKERS_BYTES_MAX);
+
+	if (first < 0 || fd_read_file_at(first, MAKERS_NOTE, &lines) < 0)
+		return;
+	r->makers = makers_new();
+	makers_take(r->makers, buf_span(&lines));
+}
+
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
 		struct error *e)
 {
@@ -377,13 +395,40 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 
 	if (code < 0 && code != -ESTALE && want != REVIEW_NOTHING)
 		code = review_elsewhere(i, want, ret, code, e);
-	if (code == 0 && want != REVIEW_NOTHING)
+	if (code == 0 && want != REVIEW_NOTHING) {
 		ret->runs = layers_session_runs(&ret->layers, ret->session.name);
+		review_read_makers(ret);
+	}
 	return code;
+}
+
+bool review_put_nothing(const struct invocation *i, const struct review *r, const char *key)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(8 * PATH_MAX + 256);
+	struct json j = JSON_INIT(&out, true);
+	struct text t = text_open(STDOUT_FILENO);
+
+	if (!r->nothing || !invocation_has(i, OPTION_JSON))
+		return false;
+	json_open(&j, '{');
+	if (str_equal(i->verb->name, "diff")) {
+		json_key(&j, "session");
+		json_raw(&j, SPAN_LITERAL("null"));
+	}
+	json_key_str(&j, "workspace",
+		     r->layers.workspace[0] ? r->layers.workspace : r->host.workspace.path);
+	json_key(&j, key);
+	json_open(&j, '[');
+	json_close(&j, ']');
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&t, &out);
+	return true;
 }
 
 void review_close(struct review *r)
 {
+	makers_free(r->makers);
 	fd_close(&r->tree);
 	layers_close(&r->layers);
 	arena_fini(&r->arena);
@@ -529,10 +574,14 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 		   struct changes *ret_changes, struct error *e)
 {
 	struct hold_rules *rules = NULL;
+	struct changes_how told = *how;
 	int code = view_open(&r->layers, &r->session.project, r->tree, ret_view, e);
 
+	told.progress = progress_on_read;
+	told.context = r->progress;
 	if (code == 0)
-		code = changes_read(ret_view, how, ret_changes, e);
+		code = changes_read(ret_view, &told, ret_changes, e);
+	progress_say(r->progress, "judging what changed", 0, 0);
 	if (code == 0)
 		code = review_holds(r, &rules, e);
 	if (code == 0)
@@ -542,6 +591,7 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 
 	if (code == 0)
 		code = moved_hold(session, ret_changes, e);
+	progress_clear(r->progress);
 	return code;
 }
 

@@ -9,7 +9,9 @@
 #include "changes.h"
 #include "host.h"
 #include "layers.h"
+#include "makers.h"
 #include "pathspec.h"
+#include "progress.h"
 #include "session_talk.h"
 #include "verbs.h"
 
@@ -21,9 +23,12 @@ struct review {
 	struct layers layers;
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
+	struct makers *makers;         /* of its files; NULL: nobody knows */
+	struct progress *progress;     /* a word about long work goes there; NULL: nobody waits */
 	bool runs;
-	bool silent; /* do not report what is found */
-	bool gone;   /* for REVIEW_STRAY: the folder that the session worked on is gone; no tree */
+	bool silent;  /* says nothing of what it finds */
+	bool nothing; /* it could not be opened because there is nothing that it could be about */
+	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */
 };
 
 #define REVIEW_INIT ((struct review){.layers = LAYERS_INIT, .tree = -1})
@@ -47,7 +52,11 @@ int review_look(const struct invocation *i, struct review *ret, struct error *e)
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
 
-/* Reads what the session changed, judged by the rules. */
+/* A script asks what there is, and there is nothing: an answer like any other, and no failure.  True:
+ * the list `key`, empty, was written, with the workspace. */
+bool review_put_nothing(const struct invocation *i, const struct review *r, const char *key);
+
+/* What the session changed, with what is held of it. */
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
 		   struct changes *ret_changes, struct error *e);
 

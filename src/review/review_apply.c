@@ -31,6 +31,7 @@ enum { APPLY_RULES_MAX = 64 };
 struct apply {
 	const struct invocation *i;
 	struct review review;
+	struct progress progress;
 	struct still still;
 	struct choices choices;
 	struct choice_steps steps;
@@ -192,6 +193,8 @@ static bool apply_ask_held(struct apply *a)
 /* Settles what was chosen so far. */
 static int apply_settle(struct apply *a, struct error *e)
 {
+	/* Somebody may have been asked before, which is no work. */
+	progress_begin(&a->progress, a->json);
 	int r = choices_settle_judged(&a->choices, e);
 
 	/* Hunks are not chosen yet. */
@@ -337,6 +340,13 @@ static int apply_on_open_folder(void *context, size_t i)
 	return choices_open_folder(&l->a->steps, i);
 }
 
+static void apply_on_progress(void *context, size_t done, size_t all)
+{
+	struct apply_landing *l = context;
+
+	progress_on_land(l->a->review.progress, done, all);
+}
+
 static int apply_land(struct apply *a, struct error *e)
 {
 	struct apply_landing context = {.a = a, .e = ERROR_INIT};
@@ -347,6 +357,7 @@ static int apply_land(struct apply *a, struct error *e)
 				     .open = apply_on_open,
 				     .open_folder = apply_on_open_folder,
 				     .decide = apply_on_decide,
+				     .progress = apply_on_progress,
 				     .context = &context};
 	struct land_result result = {.landed = 0};
 
@@ -361,6 +372,7 @@ static int apply_land(struct apply *a, struct error *e)
 
 	if (r == 0)
 		r = land(&how, a->steps.items, a->steps.count, &result, e);
+	progress_clear(a->review.progress);
 
 	for (size_t i = 0; r == 0 && i < a->steps.count; i++)
 		if (a->steps.items[i].after.type == OBJECT_ABSENT)
@@ -590,6 +602,7 @@ static int apply_go_on(struct apply *a, struct error *e)
 		return EXIT_FOUND;
 	}
 	choices_put_sum(&a->sum, &a->choices);
+	progress_begin(&a->progress, a->json);
 	r = apply_do(a, e);
 	if (r == 0 && !a->json)
 		apply_say_done(a);
@@ -602,6 +615,8 @@ static int apply_run(struct apply *a, struct error *e)
 
 	if (r < 0)
 		return r;
+	progress_begin(&a->progress, a->json);
+	a->review.progress = &a->progress;
 	if (a->review.session.mode == LAYERS_DIRECT) {
 		r = error_set(e, -EINVAL,
 			      "%s keeps nothing apart: what it may write is in %s already",

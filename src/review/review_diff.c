@@ -23,6 +23,7 @@ static void diff_count(struct diff *d)
 {
 	tally_add(&d->totals.tally, &d->folding, &d->changes);
 	d->totals.tally.commits = d->commits.count;
+	d->totals.tally.cut = d->commits.cut;
 	for (size_t i = 0; i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
 		unsigned int fate = d->folding.fates[i];
@@ -342,6 +343,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	_cleanup_diff_ struct diff d = {
 		.only_held = invocation_has(i, OPTION_HELD),
 		.review = review,
+		.progress = review->progress,
 		.view = VIEW_INIT,
 		.as_text = invocation_has(i, OPTION_TEXT),
 		.by_word = invocation_has(i, OPTION_WORD),
@@ -383,11 +385,14 @@ int review_diff(const struct invocation *i)
 {
 	_cleanup_review_ struct review review = {.layers = LAYERS_INIT, .tree = -1};
 	struct error e = ERROR_INIT;
+	struct progress progress;
 
 	if (invocation_has(i, OPTION_BETWEEN))
 		return review_between(i);
 	int r = review_open(i, REVIEW_SESSION, &review, &e);
 
+	progress_begin(&progress, invocation_has(i, OPTION_JSON));
+	review.progress = &progress;
 	if (r == 0)
 		r = review.session.mode == LAYERS_DIRECT
 			    ? direct_changes_show(
@@ -400,6 +405,8 @@ int review_diff(const struct invocation *i)
 						       : 0),
 				      &e)
 			    : diff_run(i, &review, &e);
+	if (r < 0 && review_put_nothing(i, &review, "changes"))
+		return EXIT_OK;
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

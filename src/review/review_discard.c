@@ -231,6 +231,7 @@ static int discard_paths(struct discard *d, struct error *e)
 	mode_t mask = umask(0);
 	int r = squash_all(l, &s.project, e);
 
+	layers_session_forget_makers(l, s.name);
 	if (r == 0)
 		r = discard_from(d, &s.project, e);
 	/* Its files may belong to a snapshot: later writes must go elsewhere. */

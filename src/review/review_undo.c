@@ -800,6 +800,7 @@ static int undo_open_landing(struct undo *u, struct error *e)
 				 u->redo ? "was undone" : "landed", u->i->arguments[0],
 				 u->redo ? "applied again" : "undone");
 	if (r == -ENOENT && !e->code) {
+		u->review.nothing = true;
 		(void)error_set(e, r,
 				u->redo ? "nothing that was undone in %s can be applied again"
 					: "nothing that was applied to %s can be undone",
@@ -1075,6 +1076,8 @@ static int undo_run(struct undo *u, struct error *e)
 	}
 	bool lands = u->count || undo_opens(u);
 
+	progress_begin(&u->progress, u->json);
+	u->review.progress = &u->progress;
 	r = undo_do_all(u, e);
 	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
 				    u->unnamed + u->direct.unseen_count >
@@ -1114,6 +1117,8 @@ int review_undo(const struct invocation *i)
 
 	if (r >= 0 && u.json && u.changed)
 		undo_put_json(&u);
+	if (r < 0 && review_put_nothing(i, &u.review, "paths"))
+		r = EXIT_OK;
 	undo_fini(&u);
 	if (r >= 0)
 		return r;

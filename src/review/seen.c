@@ -162,6 +162,8 @@ static void seen_say(const struct choice *x, const char *when, size_t count)
 	text_printf(&err, "%s\n", x->change->path);
 }
 
+static const char seen_other[] = "it is not as you saw it";
+
 /* Nobody looked, or it could not be written down: with --seen nothing lands. */
 static int seen_nothing(const struct choices *c, struct error *e)
 {
@@ -226,6 +228,35 @@ static bool seen_is_whole(const struct choices *c, const struct basis *b, const 
 	return same;
 }
 
+/* Both are of one thing (hold.h). */
+static bool seen_is_one_thing(const struct change *a, const struct change *b)
+{
+	return a->whole && a->whole == b->whole && memcmp(a->path, b->path, a->whole) == 0;
+}
+
+/* What lands as one thing, and is not all as it was seen, does not land: half of it is of no use. */
+static void seen_leave_things(struct choices *c)
+{
+	const struct change *thing = NULL;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *unseen = &c->items[i];
+
+		if (unseen->why != seen_other ||
+		    (thing && seen_is_one_thing(thing, unseen->change)))
+			continue;
+		thing = unseen->change;
+		for (size_t k = 0; k < c->count; k++) {
+			struct choice *x = &c->items[k];
+
+			if (!seen_lands(c, x) || !seen_is_one_thing(thing, x->change))
+				continue;
+			x->state = CHOICE_LEFT;
+			x->why = "it lands as one thing, and not all of that is as you saw it";
+		}
+	}
+}
+
 int seen_check(struct choices *c, bool leave, struct error *e)
 {
 	_cleanup_basis_ struct basis b = BASIS_INIT;
@@ -251,7 +282,9 @@ int seen_check(struct choices *c, bool leave, struct error *e)
 		if (!leave)
 			continue;
 		x->state = CHOICE_LEFT;
-		x->why = "it is not as you saw it";
+		x->why = seen_other;
 	}
+	if (r == 0 && leave)
+		seen_leave_things(c);
 	return r;
 }

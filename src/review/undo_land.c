@@ -82,6 +82,13 @@ static int64_t undo_on_folder_time(void *context, const char *path, int64_t now)
 	return l->u->is_direct ? undo_direct_folder_time(&l->u->direct, path, now) : 0;
 }
 
+static void undo_on_progress(void *context, size_t done, size_t all)
+{
+	struct undo_landing *l = context;
+
+	progress_on_land(l->u->review.progress, done, all);
+}
+
 static int undo_land(struct undo_landing *l, struct error *e)
 {
 	struct undo *u = l->u;
@@ -95,10 +102,12 @@ static int undo_land(struct undo_landing *l, struct error *e)
 				     .open = undo_on_open,
 				     .folder_time = undo_on_folder_time,
 				     .decide = undo_on_decide,
+				     .progress = undo_on_progress,
 				     .context = l};
 	struct error late = ERROR_INIT;
 	int r = land(&how, u->steps + l->first, l->count, &l->result, e);
 
+	progress_clear(u->review.progress);
 	if (r == -ESTALE || r == -EEXIST)
 		error_next(e,
 			   "Something changed meanwhile, and nothing%s%s was undone. Run 'bawn "

@@ -25,6 +25,7 @@ struct undo_unseen {
 struct undo {
 	const struct invocation *i;
 	struct review review;
+	struct progress progress;
 	struct decision decision;
 	struct prompt prompt;
 	struct text out;

@@ -164,6 +164,19 @@ static int store_guard(struct host *h, int state, struct arena *arena, const cha
 						   .origin = "state"});
 }
 
+/* In a home without any file of its own zsh asks how it shall be set up.  Who has such a file has
+ * answered. */
+static void store_greet_zsh(const struct host *h, int home)
+{
+	_cleanup_fd_ int own = open(h->home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (own < 0 || faccessat(own, ".zshrc", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	int fd = open_file(home, ".zshrc", O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	fd_close(&fd);
+}
+
 static int store_open(struct host *h, bool create, struct arena *arena, struct layers *ret_layers,
 		      struct host_object *ret_store, struct error *e)
 {
@@ -190,8 +203,9 @@ static int store_open(struct host *h, bool create, struct arena *arena, struct l
 	store.name = store.path;
 	if (!store.path)
 		return error_sys(e, -ENOMEM, "cannot find the private home");
-	if (ret_layers->dir >= 0 && create && mkdirat(ret_layers->dir, "home", 0700) < 0 &&
-	    errno != EEXIST)
+	bool made = ret_layers->dir >= 0 && create && mkdirat(ret_layers->dir, "home", 0700) == 0;
+
+	if (ret_layers->dir >= 0 && create && !made && errno != EEXIST)
 		return error_sys(e, -errno, "cannot make %s", store.path);
 	_cleanup_fd_ int home = ret_layers->dir < 0 ? -ENOENT
 						    : open_beneath(ret_layers->dir, "home",
@@ -200,6 +214,8 @@ static int store_open(struct host *h, bool create, struct arena *arena, struct l
 	if (home >= 0 && fstat(home, &st) == 0) {
 		store.dev = st.st_dev;
 		store.ino = st.st_ino;
+		if (made)
+			store_greet_zsh(h, home);
 	} else if (create) {
 		return error_sys(e, home < 0 ? home : -errno, "cannot open %s", store.path);
 	}

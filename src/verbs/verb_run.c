@@ -276,8 +276,10 @@ static int run_record(struct run *run, struct error *e)
 	const char *state = run->prepared.places.state;
 	const char *name = run->how.session ? run->session.name : "host";
 
-	if (plan_goes_without(run->plan, PLAN_LAYER_RECORD))
+	if (plan_goes_without(run->plan, PLAN_LAYER_RECORD)) {
+		layering_unseen(&run->layering);
 		return 0;
+	}
 	int r = record_folder_make(state, name, &run->record, e);
 
 	if (r < 0)

@@ -592,7 +592,12 @@ static int secret_rm(struct secret_verb *v)
 
 /* --- test --- */
 
-/* Why the secret would not be put in; NULL: it would. */
+/* A request, and why its secret is not put in; NULL: it is. */
+struct secret_tried {
+	const char *url, *method, *why; /* url NULL: none was asked for */
+};
+
+/* NULL: it would be put in. */
 static const char *secret_test_url(const struct policy_secret *s, const char *url,
 				   const char *method, uint8_t *bytes)
 {
@@ -640,12 +645,55 @@ static void secret_test_print(struct secret_verb *v, const struct policy_secret 
 	}
 }
 
+/* What ls --json says of it, how its value looks, whether a rule leads there, and the URL's answer. */
+static void secret_test_json(struct secret_verb *v, const struct policy_secret *s,
+			     struct span value, bool reached, const struct secret_tried *tried)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	struct json j = JSON_INIT(&out, true);
+	const struct plan_secret kind = {.kind = s->kind};
+
+	json_open(&j, '{');
+	json_key(&j, "secret");
+	secret_print_json(v, s, &j);
+	json_key(&j, "value");
+	json_open(&j, '[');
+	for (size_t i = 0; i < PLAN_SECRET_PARTS_MAX; i++) {
+		struct span part = secrets_part(&kind, value, i);
+		_cleanup_buf_ struct buf shape = BUF_INIT(SECRET_TEXT_MAX);
+
+		if (part.len == 0)
+			continue;
+		shape_of(part, &shape);
+		json_open(&j, '{');
+		json_key_u64(&j, "bytes", part.len);
+		json_key_str(&j, "shape", buf_str(&shape));
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_key_bool(&j, "rule_leads_there", reached);
+	if (tried->url) {
+		json_key(&j, "request");
+		json_open(&j, '{');
+		json_key_str(&j, "method", tried->method);
+		json_key_str(&j, "url", tried->url);
+		json_key_bool(&j, "put_in", !tried->why);
+		if (tried->why)
+			json_key_str(&j, "why", tried->why);
+		json_close(&j, '}');
+	}
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&v->out, &out);
+}
+
 static int secret_test(struct secret_verb *v, const struct prepared *p)
 {
 	_cleanup_secret_ struct buf value = secret_buf();
 	const struct policy_secret *s = NULL;
 	const char *url = v->i->argument_count > 2 ? v->i->arguments[2] : NULL;
-	const char *method = invocation_value(v->i, OPTION_METHOD);
+	const char *asked = invocation_value(v->i, OPTION_METHOD);
+	struct secret_tried tried = {.url = url, .method = asked ? asked : "GET"};
 	uint8_t *bytes = arena_alloc(&v->arena, url ? strlen(url) + 1 : 1);
 	uint64_t expires = 0;
 
@@ -660,6 +708,13 @@ static int secret_test(struct secret_verb *v, const struct prepared *p)
 
 	if (r < 0)
 		return r;
+	tried.why = url ? secret_test_url(s, url, tried.method, bytes) : NULL;
+	if (invocation_has(v->i, OPTION_JSON)) {
+		secret_test_json(v, s, buf_span(&value),
+				 plan_rule_to(p->plan->network.items, p->plan->network.count, s),
+				 &tried);
+		return tried.why ? EXIT_FOUND : EXIT_OK;
+	}
 	secret_test_print(v, s, buf_span(&value));
 	char lead[SECRET_COLUMN + 1];
 
@@ -667,13 +722,11 @@ static int secret_test(struct secret_verb *v, const struct prepared *p)
 	secret_say_no_rule(&v->out, lead, p, s);
 	if (!url)
 		return 0;
-	const char *why = secret_test_url(s, url, method ? method : "GET", bytes);
-
-	text_styled(&v->out, why ? TEXT_BAD : TEXT_GOOD, "%-*s", SECRET_COLUMN,
-		    why ? "refused" : "put in");
-	text_printf(&v->out, "%s %s%s%s\n", method ? method : "GET", url, why ? ": " : "",
-		    why ? why : "");
-	return why ? 1 : 0;
+	text_styled(&v->out, tried.why ? TEXT_BAD : TEXT_GOOD, "%-*s", SECRET_COLUMN,
+		    tried.why ? "refused" : "put in");
+	text_printf(&v->out, "%s %s%s%s\n", tried.method, url, tried.why ? ": " : "",
+		    tried.why ? tried.why : "");
+	return tried.why ? EXIT_FOUND : EXIT_OK;
 }
 
 /* --- the verb --- */

@@ -60,7 +60,8 @@ struct walk {
 	int base;
 	char **names; /* names in `at`, of all layers */
 	size_t name_count, names_all;
-	bool one; /* end the walk at the first change, and set `found` */
+	const struct changes_how *how; /* NULL: nobody wants to know how far it is */
+	bool one;                      /* one change is enough, and the walk ends there: */
 	bool found;
 };
 
@@ -472,12 +473,13 @@ static int walk_directory(struct walk *w)
 	return r;
 }
 
-/* Returns 0 or -errno.  `one`: goes only up to the first certain change; then it returns 1. */
-static int changes_walk(const struct view *v, bool one, struct changes *c, struct error *e)
+/* `one`: up to the first that is certainly a change; 1 then. */
+static int changes_walk(const struct view *v, const struct changes_how *how, bool one,
+			struct changes *c, struct error *e)
 {
 	static const struct walk_dir top = {.path = ""};
 	struct walk_dir first = top;
-	struct walk w = {.view = v, .changes = c, .error = e, .base = -1, .one = one};
+	struct walk w = {.view = v, .changes = c, .error = e, .base = -1, .how = how, .one = one};
 
 	first.layers = v->count == 64 ? UINT64_MAX : (UINT64_C(1) << v->count) - 1;
 	first.base = first.visible = v->base >= 0;
@@ -488,6 +490,8 @@ static int changes_walk(const struct view *v, bool one, struct changes *c, struc
 		w.at = w.waiting;
 		w.waiting = w.waiting->next;
 		r = walk_directory(&w);
+		if (how && how->progress)
+			how->progress(how->context, c->count);
 	}
 	free(w.names);
 	return r < 0 ? r : w.found;
@@ -510,7 +514,7 @@ int changes_read(const struct view *v, const struct changes_how *how, struct cha
 		e = &own;
 	*e = ERROR_INIT;
 	*ret = (struct changes){.arena = ARENA_INIT(0)};
-	int r = changes_walk(v, false, &c, e);
+	int r = changes_walk(v, how, false, &c, e);
 
 	if (r == 0 && changes_tie(&c) < 0)
 		r = error_set(e, -ENOMEM, "no memory");
@@ -535,7 +539,7 @@ int changes_any(const struct view *v)
 	_cleanup_changes_ struct changes c = {.arena = ARENA_INIT(CHANGES_BYTES_MAX)};
 	struct error e = ERROR_INIT;
 	uint64_t bytes = 0;
-	int r = changes_walk(v, true, &c, &e);
+	int r = changes_walk(v, NULL, true, &c, &e);
 
 	/* If something changed while we read, we assume a change. */
 	if (r != 0 || c.moved || c.count > CHANGES_ANY_FILES)

@@ -115,10 +115,11 @@ extern const char *const change_group_words[CHANGE_GROUP_COUNT];
 struct brought {
 	const char *path; /* below the workspace */
 	const char *rule, *why;
-	char object[2 * 32 + 1]; /* the version; "" for a removal */
-	char commit[2 * 32 + 1]; /* the first commit that we found with it; "" for an index */
-	uint32_t mode;           /* git's mode; 0 for a removal */
-	bool seen;               /* the tree has the same, of the same kind */
+	char object[2 * 32 + 1]; /* the version; "" of a removal */
+	char commit[2 * 32 + 1]; /* the first that was found to have it; "" for an index */
+	uint32_t mode;           /* git's; 0 of a removal */
+	bool seen;               /* the same stands in the tree, of the same kind */
+	bool yours;              /* the same stands in the user's folder: it is released already */
 	bool removed;
 	const char *before, *after; /* if it is not seen: its text; NULL: nothing to show */
 	bool released;              /* set by the code that decides about it */
@@ -140,10 +141,10 @@ struct change {
 	/* It is held only because the change at this path is, and lands with that; NULL: it is held
 	 * for itself. */
 	const char *with;
-	bool moved; /* the session moved it there, and it has its own line */
-	bool part;  /* part of what lands as one thing: `with` speaks for it (hold.h) */
-	/* For a part: how many bytes of the path are the thing's path; and `tells`: its `why` is
-	 * about all of it. */
+	bool moved; /* the session moved it there, and it is named by itself */
+	bool part;  /* of what lands as one thing, and is told by what it goes with (hold.h) */
+	/* Of what lands as one thing: so many bytes of the path are the thing, 0: it is of none.  Of a
+	 * part of it: its `why` is about all of it. */
 	size_t whole;
 	bool tells;
 	/* A branch whose commits undo what the user committed meanwhile. */

@@ -204,6 +204,12 @@ static enum git_place git_place_of_pack(const char *name)
 	return GIT_PLACE_NONE;
 }
 
+bool git_is_gc_note(const char *name)
+{
+	return str_equal(name, "gc.pid") || str_equal(name, "gc.pid.lock") ||
+	       str_equal(name, "gc.log.lock");
+}
+
 enum git_place git_place_below(const char *at)
 {
 	size_t digits = git_digits(at);

@@ -59,7 +59,11 @@ enum git_place {
 
 enum git_place git_place_of(const char *path);
 
-/* The same for what follows "objects/", whatever the repository's name is. */
+/* What `git gc` notes while it works, by its name in the repository; one that was ended leaves it, and
+ * git waits for nobody then. */
+bool git_is_gc_note(const char *name);
+
+/* The same of what stands behind "objects/", whatever the repository is called. */
 enum git_place git_place_below(const char *name);
 
 #endif

@@ -191,6 +191,16 @@ int layers_session_dir(const struct layers *l, const char *name, bool create)
 	return sessions < 0 ? sessions : layers_dir(sessions, name, create);
 }
 
+void layers_session_forget_makers(const struct layers *l, const char *name)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
+	_cleanup_fd_ int first =
+		dir < 0 ? dir : open_beneath(dir, "first", O_PATH | O_DIRECTORY, 0);
+
+	if (first >= 0)
+		(void)unlinkat(first, "makers", 0);
+}
+
 int layers_session_read(const struct layers *l, const char *name, struct layers_session *ret,
 			struct error *e)
 {

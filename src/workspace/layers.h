@@ -18,7 +18,8 @@
  *		interrupted	there where its last box was: layers_session_was_interrupted
  *		command		that it last ran, escaped: for who chooses (src/review/which.h)
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
- *				first/tree: the whole workspace, where btrfs could (subvolume.h)
+ *				first/tree: the whole workspace, where btrfs could (subvolume.h);
+ *				first/makers: who made the files of a folder (src/record/makers.h)
  *		basis, basis.d/	what landed of it (basis.h)
  *		worktree/	of one with a branch of its own: which paths are its own
  *				(branch_held.h), as its last start had them
@@ -138,6 +139,10 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 
 /* Opens its folder sessions/NAME; makes it if `create`. */
 int layers_session_dir(const struct layers *l, const char *name, bool create);
+
+/* Some of what it changed is no longer its own, or comes from a run that nobody saw: who made the files
+ * of a folder (src/record/makers.h) is not known any more. */
+void layers_session_forget_makers(const struct layers *l, const char *name);
 
 /*
  * layers_session_mark writes down which folder the session works on; layers_session_is_of says

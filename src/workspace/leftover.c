@@ -13,6 +13,7 @@
 #include "dir.h"
 #include "fd.h"
 #include "git_index.h"
+#include "git_place.h"
 #include "open.h"
 #include "str.h"
 
@@ -29,11 +30,18 @@ enum {
 
 /* --- names ------------------------------------------------------------------------------ */
 
+static bool leftover_is_gc_note(const char *path)
+{
+	const char *name = git_rest(path);
+
+	return name && git_is_gc_note(name);
+}
+
 static bool leftover_is_name(const char *path)
 {
 	char source[PATH_MAX];
 
-	return git_index_is_path(path) ||
+	return git_index_is_path(path) || leftover_is_gc_note(path) ||
 	       (compiled_is_cached(path) && compiled_source(path, source));
 }
 
@@ -107,6 +115,8 @@ static bool leftover_is(const struct view *v, const struct change *c)
 	}
 	if (c->after.type != OBJECT_FILE)
 		return false;
+	if (leftover_is_gc_note(c->path))
+		return c->before.type == OBJECT_ABSENT;
 	if (compiled_is_cached(c->path))
 		return compiled_source(c->path, source) && view_look(v, source, &o) == 0 &&
 		       (o.type == OBJECT_FILE || o.type == OBJECT_LINK);

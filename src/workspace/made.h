@@ -8,19 +8,7 @@
 #define BAWN_MADE_H
 
 #include "changes.h"
-
-enum made_kind {
-	MADE_NOT,
-	MADE_CACHE,  /* no person writes to it, and no tool runs what is in it */
-	MADE_LOADED, /* no person writes to it, and tools run or load what is in it */
-	MADE_OFTEN,  /* a person may write to it as well: build, dist */
-};
-
-/* By the name alone: the last part of a path, `len` bytes long. */
-enum made_kind made_by_name(const char *name, size_t len);
-
-/* The name is one that people and tools give to a virtual environment: .venv, venv, .tox/NAME. */
-bool made_is_venv_name(const char *dir, size_t len);
+#include "made_name.h"
 
 /*
  * The folder is a virtual environment in this view: it has pyvenv.cfg or conda-meta, and bin; or it

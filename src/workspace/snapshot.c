@@ -508,6 +508,7 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	to.made = s.began;
 	/* From here on the restore happens, by us or by the next process. */
 	r = layers_snapshot_write(l, &to, e);
+	layers_session_forget_makers(l, s.name);
 	return r < 0 ? r : snapshot_put_in_place(l, &to, e);
 }
 

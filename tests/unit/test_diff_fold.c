@@ -17,6 +17,7 @@ struct world {
 	struct change items[CHANGES];
 	bool away[CHANGES];
 	bool by_picks;
+	struct review review;
 	struct diff diff;
 };
 
@@ -26,6 +27,7 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	w->diff.changes.items = w->items;
+	w->diff.review = &w->review;
 	w->diff.view = VIEW_INIT;
 	w->diff.out = BUF_INIT(1 << 16);
 	*state = w;
