@@ -78,6 +78,9 @@ struct host {
 	bool wider_said; /* he said no */
 	const char *git_dir; /* its git repository, where that lies outside of it; or NULL */
 	const char *git_top; /* the folder of that one's files, where it is around; or NULL */
+	struct host_object
+		git_shared;  /* of a linked worktree: the .git of the user's repository that it
+					* is of, name: that worktree's there; path NULL: it is none */
 	struct host_git git; /* what git would say of the user, by git_identity_read */
 	const char *cwd;     /* the current directory when it lies in the workspace, or that */
 	char *const *environ;

@@ -20,7 +20,10 @@ struct session_plan {
 	const struct layers *layers;
 	const struct layers_session *session; /* with all its layers */
 	const char *points; /* the folder of mount points, which is laid upon the home's layers */
-	struct worktree worktree; /* its branch; .branch NULL: it has none of its own */
+	const struct layers
+		*shared; /* of the repository's folder, where the workspace is a linked worktree */
+	const struct stack *shared_stack; /* and its layers there; NULL: it has none */
+	struct worktree worktree;         /* its branch; .branch NULL: it has none of its own */
 };
 
 /* *ret_plan stands in the arena and points into the command's plan, too. */

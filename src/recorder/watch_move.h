@@ -25,7 +25,7 @@
 
 enum {
 	WATCH_MOVES_MAX = 32, /* under way; more of them answer EXDEV */
-	WATCH_MOVE_PLACES = 2,
+	WATCH_MOVE_PLACES = 3,
 	WATCH_MOVE_PATIENCE_MS = 60000, /* with those under way when the box has ended */
 };
 

@@ -11,6 +11,7 @@
 #include "open.h"
 #include "prepare.h"
 #include "settle.h"
+#include "shared.h"
 #include "str.h"
 #include "text.h"
 
@@ -54,6 +55,9 @@ static int review_consider(void *context, const struct layers_session *s)
 {
 	struct review_choice *c = context;
 
+	/* What is of a worktree is meant there, or by its name. */
+	if (shared_has_worktree(&c->review->layers, s))
+		return 0;
 	/* Nothing of a direct session waits: it is meant by its name, or when there is no other. */
 	if (s->mode == LAYERS_DIRECT) {
 		if (c->landed.name[0] == '\0' || s->began > c->landed.began)
@@ -81,7 +85,7 @@ static int review_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
-static int review_choose(struct review *r, const char *name, struct error *e)
+int review_choose(struct review *r, const char *name, struct error *e)
 {
 	struct review_choice choice = {.review = r};
 	char list[REVIEW_LISTED * (LAYERS_NAME_MAX + 3)] = "";
@@ -151,6 +155,8 @@ static int review_has_one(void *context, const struct layers_session *s)
 
 	if (h->name)
 		h->found = h->found || str_equal(h->name, s->name);
+	else if (shared_has_worktree(h->layers, s))
+		return 0;
 	else if (h->landed)
 		h->found = h->found ||
 			   (s->mode == LAYERS_DIRECT && layers_session_has_changes(h->layers, s));

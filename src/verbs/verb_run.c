@@ -80,7 +80,7 @@ struct run {
 	struct session_store session;
 	struct layering layering;
 	struct record_folder record;
-	int first; /* folder of first versions; -1 */
+	int first, shared_first; /* folders of first versions; -1 */
 	struct outward outward;
 	struct refused refused;
 	struct unattributed unattributed;
@@ -95,6 +95,7 @@ struct run {
 		      .layering = LAYERING_INIT,     \
 		      .record = RECORD_FOLDER_INIT,  \
 		      .first = -1,                   \
+		      .shared_first = -1,            \
 		      .outward = OUTWARD_INIT,       \
 		      .how = CLIENT_OPTIONS_INIT})
 
@@ -128,6 +129,7 @@ static void run_keep_count(const struct run *run)
 static void run_fini(struct run *run)
 {
 	fd_close(&run->first);
+	fd_close(&run->shared_first);
 	record_folder_fini(&run->record);
 	run_settle(&run->layering, 0, NULL);
 	layering_fini(&run->layering);
@@ -172,6 +174,7 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 		return r;
 	run->how.session = &run->session;
 	run->how.layers = layering->hold;
+	run->how.shared = sharing_hold(layering->sharing);
 	return 0;
 }
 
@@ -192,6 +195,10 @@ static int run_record(struct run *run, struct error *e)
 	if (run->first < 0 && e->code < 0)
 		return e->code;
 	run->how.first = run->first;
+	run->shared_first = sharing_first(run->layering.sharing, e);
+	if (run->shared_first < 0 && e->code < 0)
+		return e->code;
+	run->how.shared_first = run->shared_first;
 	if (outward_is_wanted()) {
 		run->outward.state = state;
 		run->outward.session = run->record.name;
