@@ -140,7 +140,7 @@ static int root_open_layers(const struct plan_mount *m, int base, struct error *
 		fds[count] = base;
 		if (m->access != PLAN_ACCESS_WRITE)
 			attributes |= MOUNT_ATTR_RDONLY;
-		r = overlay_new(fds, count + 1, layer, attributes);
+		r = overlay_new(fds, count + 1, layer, plan_mount_up(m), attributes);
 		if (r < 0)
 			(void)root_layers_failed(m, layer, r, e);
 	}

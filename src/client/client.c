@@ -868,10 +868,12 @@ static int client_send_control(struct client *c)
 	struct message_session m = {.name = s->name,
 				    .since = (uint64_t)clock_s(CLOCK_REALTIME),
 				    .pid = (uint64_t)getpid()};
-	const int fds[3] = {s->listener, s->folder, c->options->layers};
+	const int fds[4] = {s->listener, s->folder, c->options->layers, c->options->shared};
 
 	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds,
-			    c->options->layers >= 0 ? 3 : 2);
+			    c->options->layers < 0   ? 2
+			    : c->options->shared < 0 ? 3
+						     : 4);
 }
 
 static int client_send_record(struct client *c)
@@ -881,12 +883,13 @@ static int client_send_record(struct client *c)
 	if (!f)
 		return 0;
 	int first = c->options->first;
+	int shared = first >= 0 ? c->options->shared_first : -1;
 	const struct message_record m = {
-		.name = f->session, .folder = f->name, .first = first >= 0};
-	const int fds[3] = {f->all, f->own, first};
+		.name = f->session, .folder = f->name, .first = first >= 0, .shared = shared >= 0};
+	const int fds[4] = {f->all, f->own, first, shared};
 
 	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds,
-			    first >= 0 ? 3 : 2);
+			    2 + (first >= 0) + (shared >= 0));
 }
 
 /* What the box's terminal is to be like: as ours.  *modes is the caller's, and lives until the message

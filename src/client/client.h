@@ -32,7 +32,9 @@ struct client_options {
 	void *value_context;
 	const struct session_store *session; /* where other commands find it; NULL: nowhere */
 	int layers;                          /* the lock of its layers; -1: it has none */
+	int shared;                          /* that of its repository's, likewise (sharing.h) */
 	int first;                           /* folder of its first versions; -1: none are kept */
+	int shared_first;                    /* that of its repository's, likewise */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
 	const struct plan *plan;             /* of the session that is joined or attached to */
@@ -46,11 +48,13 @@ struct client_options {
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
 
-#define CLIENT_OPTIONS_INIT                        \
-	((struct client_options){.exec_fd = -1,    \
-				 .fds = {0, 1, 2}, \
-				 .layers = -1,     \
-				 .first = -1,      \
+#define CLIENT_OPTIONS_INIT                          \
+	((struct client_options){.exec_fd = -1,      \
+				 .fds = {0, 1, 2},   \
+				 .layers = -1,       \
+				 .shared = -1,       \
+				 .first = -1,        \
+				 .shared_first = -1, \
 				 .detach_key = CLIENT_DETACH_KEY})
 
 enum { CLIENT_DETACH_KEY = '\\' - 64 }; /* Ctrl-\ */

@@ -562,7 +562,7 @@ static int lay_over(void)
 
 	if (layer < 0 || low < 0 || sealed < 0)
 		return layer < 0 ? -EBADF : low < 0 ? low : sealed;
-	_cleanup_fd_ int top = overlay_new(beneath, BAWN_ARRAY_SIZE(beneath), layer,
+	_cleanup_fd_ int top = overlay_new(beneath, BAWN_ARRAY_SIZE(beneath), layer, "up",
 					   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
 	return top < 0 ? top : feature_write_layer(top);

@@ -71,13 +71,17 @@ struct host {
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */
-	const char *wider;   /* the repository around the current folder, if only the user can say
-			    * whether it is the workspace (folder_notes.h); or NULL */
-	bool wider_said;     /* the user said no */
-	const char *git_dir; /* its git repository, if that is outside of it; or NULL */
-	const char *git_top; /* the folder of that one's files, if it is around; or NULL */
-	struct host_git git; /* what git knows of the user, set by git_identity_read */
-	const char *cwd;     /* the current directory if it is in the workspace, else that */
+	const char
+		*wider;  /* the repository around the current folder, where it is the user's to say
+			    * that it is the workspace (folder_notes.h); or NULL */
+	bool wider_said; /* he said no */
+	const char *git_dir; /* its git repository, where that lies outside of it; or NULL */
+	const char *git_top; /* the folder of that one's files, where it is around; or NULL */
+	struct host_object
+		git_shared;  /* of a linked worktree: the .git of the user's repository that it
+					* is of, name: that worktree's there; path NULL: it is none */
+	struct host_git git; /* what git would say of the user, by git_identity_read */
+	const char *cwd;     /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
 	struct host_list etc;      /* the small part of /etc that the box sees */

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { HOST_GIT_SHARED_MAX = 1000 };
+
 const struct host_git_name host_git_keys[HOST_GIT_KEY_COUNT] = {
 	[HOST_GIT_NAME] = {"user", "name", "user.name", NULL},
 	[HOST_GIT_EMAIL] = {"user", "email", "user.email", NULL},
@@ -60,7 +62,36 @@ static bool git_has(const char *dir, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-/* The workspace's .git is a file: finds its repository when that is outside. */
+/* A session in the worktree can have a layer over this repository: it is the folder .git of one that
+ * could be a workspace, and the user's own. */
+static void git_find_shared(struct host *h, const char *gitdir, struct arena *arena)
+{
+	const char *slash = strrchr(h->git_dir, '/');
+	const char *top = arena_strn(arena, h->git_dir, (size_t)(slash - h->git_dir));
+	const char *name = str_after(gitdir, h->git_dir);
+	struct error ignored = ERROR_INIT;
+	struct stat st;
+
+	name = name ? str_after(name, "/worktrees/") : NULL;
+	if (!top || !str_equal(slash, "/.git") || !name || !*name || strchr(name, '/') ||
+	    strchr(name, '\n') || strchr(top, '\n') || strlen(top) >= HOST_GIT_SHARED_MAX ||
+	    host_check_workspace(h, top, &ignored) < 0 || lstat(h->git_dir, &st) < 0 ||
+	    !S_ISDIR(st.st_mode) || st.st_uid != h->uid || st.st_gid != h->gid)
+		return;
+	/* What a session did makes no later one wider: it may have made this .git, unless it had the
+	 * repository itself. */
+	if (!str_path_beneath(h->workspace.path, top) &&
+	    !folder_is_users(h->state_dir, h->workspace.path))
+		return;
+	h->git_shared = (struct host_object){.name = arena_str(arena, name),
+					     .path = h->git_dir,
+					     .dev = st.st_dev,
+					     .ino = st.st_ino,
+					     .is_dir = true,
+					     .origin = "the repository of this worktree"};
+}
+
+/* The workspace's .git is a file: where its repository is, when that lies outside. */
 static void git_find_linked(struct host *h, const char *gitdir, struct arena *arena)
 {
 	const char *common = git_leads(gitdir, "commondir", "", arena);
@@ -75,6 +106,8 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 	if (h->git_top || (common && back && own && str_equal(back, own) &&
 			   git_has(common, "objects") && !host_is_private(h, common)))
 		h->git_dir = h->git_top ? gitdir : common;
+	if (h->git_dir && !h->git_top)
+		git_find_shared(h, gitdir, arena);
 }
 
 /* Whether anything has this name there, wherever it leads: then the folder is a workspace by
@@ -158,6 +191,7 @@ void host_find_git(struct host *h, struct arena *arena)
 	const char *linked = git_leads(top, ".git", "gitdir:", arena);
 
 	h->git_dir = h->git_top = NULL;
+	h->git_shared = (struct host_object){.path = NULL};
 	if (linked && git_has(linked, "HEAD") && !str_path_beneath(linked, top))
 		git_find_linked(h, linked, arena);
 	if (linked || git_has(top, ".git"))

@@ -25,7 +25,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
-	c->listener = c->folder = c->layers = c->plan = c->capture = -1;
+	c->listener = c->folder = c->layers = c->shared = c->plan = c->capture = -1;
 	c->change.plan = c->pause_timer = c->room_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
@@ -752,6 +752,8 @@ int control_open(struct control *c, struct channel_packet *packet, struct error 
 	c->folder = TAKE_FD(packet->fds[1]);
 	if (packet->fd_count > 2)
 		c->layers = TAKE_FD(packet->fds[2]);
+	if (packet->fd_count > 3)
+		c->shared = TAKE_FD(packet->fds[3]);
 	return 0;
 }
 

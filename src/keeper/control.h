@@ -109,6 +109,7 @@ struct control {
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: no other command can reach the session; the folder is a lock */
 	int layers;           /* the lock of its layers, held as long as we live; or -1 */
+	int shared;           /* that of its repository's, likewise */
 	struct loop_handle listener_handle;
 	int plan;    /* in force, sealed */
 	int capture; /* netlink of nf_tables in the box; -1: there is none */

@@ -925,8 +925,8 @@ static int keeper_on_record(void *context, struct channel_packet *packet, struct
 }
 
 static const struct channel_rule keeper_client_rules[] = {
-	{MESSAGE_RECORD, "RECORD", 512, 2, 3, 1u << KEEPER_NEW, keeper_on_record},
-	{MESSAGE_CONTROL, "CONTROL", 256, 2, 3, 1u << KEEPER_NEW, keeper_on_control},
+	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << KEEPER_NEW, keeper_on_record},
+	{MESSAGE_CONTROL, "CONTROL", 256, 2, 4, 1u << KEEPER_NEW, keeper_on_control},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},

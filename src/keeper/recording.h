@@ -26,8 +26,8 @@ struct recording {
 	struct channel channel; /* fd -1: there is none */
 	struct loop *loop;
 	struct loop_handle handle;
-	int folders[3]; /* of all records, of this one, of first versions where they are kept;
-			 * until the recorder has them */
+	int folders[4]; /* of all records, of this one, of first versions where they are kept, and
+			 * of those of a repository; until the recorder has them */
 	size_t folder_count;
 	int gate;          /* the gate's end, until it has it */
 	struct buf record; /* the message RECORD */
@@ -39,11 +39,11 @@ struct recording {
 	void *context;
 };
 
-#define RECORDING_INIT                               \
-	((struct recording){.made = {0, -1},         \
-			    .channel = {.fd = -1},   \
-			    .folders = {-1, -1, -1}, \
-			    .gate = -1,              \
+#define RECORDING_INIT                                   \
+	((struct recording){.made = {0, -1},             \
+			    .channel = {.fd = -1},       \
+			    .folders = {-1, -1, -1, -1}, \
+			    .gate = -1,                  \
 			    .record = BUF_INIT(512)})
 
 int recording_take(struct recording *r, struct channel_packet *packet, struct error *e);

@@ -75,5 +75,6 @@ static const struct schema_field message_record_fields[] = {
 	SCHEMA_FIELD_STR(struct message_record, name),
 	SCHEMA_FIELD_STR(struct message_record, folder),
 	SCHEMA_FIELD_BOOL(struct message_record, first),
+	SCHEMA_FIELD_BOOL(struct message_record, shared),
 };
 const struct schema message_record_schema = SCHEMA_OF(struct message_record, message_record_fields);

@@ -85,7 +85,8 @@ struct message_ask {
 struct message_record {
 	const char *name;
 	const char *folder;
-	bool first; /* a third descriptor: the folder of the session's first versions */
+	bool first;  /* a third descriptor: the folder of the session's first versions */
+	bool shared; /* a fourth: that of the repository of a linked worktree */
 };
 
 extern const struct schema message_hello_schema;

@@ -281,6 +281,11 @@ bool plan_mount_has_layers(const struct plan_mount *m)
 	       (m->layers.count > 0 || (m->upper && m->upper[0] != '\0'));
 }
 
+const char *plan_mount_up(const struct plan_mount *m)
+{
+	return str_equal(m->role, PLAN_REPOSITORY) ? "up/.git" : "up";
+}
+
 const struct plan_mount *plan_writable_workspace(const struct plan *p)
 {
 	for (size_t i = 0; i < p->mounts.count; i++) {

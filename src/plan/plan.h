@@ -77,6 +77,10 @@ enum plan_layer {
 	PLAN_LAYER_COUNT,
 };
 
+/* The role of the .git of a repository of which the workspace is a linked worktree.  A session has a
+ * layer over the folder that it is in, with nothing in it but .git. */
+#define PLAN_REPOSITORY "repository"
+
 /* Where programs of the box ask for a snapshot, and where they see earlier ones, if the plan has
  * it. */
 #define PLAN_ASK_SOCKET "/run/bawn/ask"
@@ -435,6 +439,9 @@ int plan_trust_of(const struct plan_mount *m);
 
 /* Whether a bind is an overlay. */
 bool plan_mount_has_layers(const struct plan_mount *m);
+
+/* What of a layer is laid over the source: "up", or what is below it. */
+const char *plan_mount_up(const struct plan_mount *m);
 
 /* The workspace, when the box may write it; or NULL. */
 const struct plan_mount *plan_writable_workspace(const struct plan *p);

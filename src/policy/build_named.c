@@ -344,6 +344,30 @@ static void build_settle(struct build *b, const struct build_items *list)
 	}
 }
 
+/*
+ * The repository of a linked worktree: its .git, which the session has a layer over (layering.c).  Until
+ * then it can only be read.  Where the user named it, or a folder around it, that counts.
+ */
+static int build_repository(struct build *b, struct build_items *list)
+{
+	const struct host_object *o = &b->host->git_shared;
+
+	if (!o->path || b->plan.workspace_access != PLAN_ACCESS_WRITE ||
+	    b->plan.workspace_mode != PLAN_MODE_REVIEW)
+		return 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (build_overlap(o->path, list->items[i].mount.target))
+			return 0;
+	int r = build_check_place(b, o->path, true, "written", o->origin);
+
+	if (r == 0)
+		r = build_check_write(b, o->path, o->origin);
+	if (r == 0)
+		build_put(b, list, BUILD_WRITE, o->path, o, PLAN_ACCESS_READ, PLAN_REPOSITORY,
+			  o->origin);
+	return r;
+}
+
 int build_named(struct build *b)
 {
 	const struct policy *p = b->policy;
@@ -368,6 +392,8 @@ int build_named(struct build *b)
 	if (r == 0 && b->plan.workspace_access == PLAN_ACCESS_WRITE &&
 	    b->plan.workspace_mode == PLAN_MODE_DIRECT)
 		r = build_check_self(b, h->workspace.path, h->workspace.origin);
+	if (r == 0)
+		r = build_repository(b, &list);
 	if (r < 0)
 		return r;
 	build_put(b, &list, BUILD_WORKSPACE, h->workspace.path, &h->workspace,

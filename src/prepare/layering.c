@@ -36,7 +36,8 @@ static int layering_consider(void *context, const struct layers_session *s)
 {
 	struct layering *g = context;
 
-	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name) ||
+	/* What is of a worktree goes on there. */
+	if (s->mode != LAYERS_REVIEW || s->linked[0] || layers_session_runs(g->layers, s->name) ||
 	    !layers_session_waits(g->layers, s))
 		return 0;
 	/* Who asks for a branch goes on with that branch only. */
@@ -129,6 +130,11 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 			      g->session.branch, g->branch);
 		error_next(e,
 			   "Leave --worktree out to go on with it, or --continue to begin anew.");
+	}
+	if (r == 0 && g->session.linked[0]) {
+		r = error_set(e, -EINVAL, "the session %s works in the worktree %s", name,
+			      g->session.linked);
+		error_next(e, "Go on with it there.");
 	}
 	g->goes_on = r == 0;
 	return r;
@@ -254,6 +260,9 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	g->tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
 	if (m && g->tree < 0)
 		return error_sys(e, g->tree, "cannot open %s", m->source);
+	r = sharing_open(p, &g->sharing, e);
+	if (r < 0)
+		return r;
 	if (invocation_has(i, OPTION_FRESH) || invocation_has(i, OPTION_NAME))
 		return 0;
 	mode_t mask = umask(0);
@@ -283,7 +292,8 @@ bool layering_is_taken(const struct layering *g, const char *name)
 	struct layers_session s;
 	struct error e = ERROR_INIT;
 
-	return g->layers && layers_session_read(g->layers, name, &s, &e) != -ENOENT;
+	return g->layers && (layers_session_read(g->layers, name, &s, &e) != -ENOENT ||
+			     sharing_is_taken(g->sharing, name));
 }
 
 /* --- its layers ----------------------------------------------------------------------- */
@@ -560,7 +570,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	/* A fork has its own home. */
 	if (r == 0 && !g->session.from[0])
 		r = layers_home_read(g->layers, &g->session.home, e);
-	if (r == 0)
+	/* Of a session in a linked worktree it would be half of it (shared.h). */
+	if (r == 0 && !g->sharing)
 		r = snapshot_at_start(g->layers, &g->session, e);
 	/* If there can be no layers, the home is a folder, which sessions of this workspace
 	 * share. */
@@ -573,6 +584,12 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	if (r == 0 && g->branch)
 		r = worktree_prepare(g->layers, &g->session, g->tree, p->plan, g->branch, &p->arena,
 				     &of.worktree, e);
+	if (r == 0)
+		r = sharing_begin(g->sharing, &g->session, p, e);
+	if (sharing_hold(g->sharing) >= 0) {
+		of.shared = &g->sharing->layers;
+		of.shared_stack = &g->sharing->session.project;
+	}
 	if (r == 0)
 		r = session_plan_make(&of, p->plan, &p->arena, ret_plan, e);
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
@@ -715,6 +732,11 @@ static void layering_let_go(struct layering *g)
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)
 {
 	*ret_kept = false;
+	int shared = sharing_end(g->sharing, forget, e);
+
+	if (shared < 0)
+		verb_complain(e);
+	*e = shared < 0 ? ERROR_INIT : *e;
 	if (g->hold < 0)
 		return 0;
 	bool nothing = !forget && g->session.branch[0] && layering_left_nothing(g);
@@ -744,6 +766,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 void layering_fini(struct layering *g)
 {
 	layering_let_go(g);
+	sharing_free(&g->sharing);
 	buf_fini(&g->counted);
 }
 

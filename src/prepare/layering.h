@@ -15,6 +15,7 @@
 #include "land.h"
 #include "layers.h"
 #include "prepare.h"
+#include "sharing.h"
 #include "text.h"
 #include "waiting.h"
 
@@ -26,6 +27,7 @@ struct layering {
 	struct layers_session session;
 	int lock, hold;
 	int tree;                /* the workspace's folder; -1: it has none */
+	struct sharing *sharing; /* of a linked worktree: its repository; or NULL */
 	const char *branch;      /* of --worktree, or NULL */
 	bool interrupted;        /* its box was lost: nobody meant its end */
 	bool goes_on;            /* with an earlier session, whose name is session.name */

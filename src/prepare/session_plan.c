@@ -15,11 +15,10 @@ struct session_draft {
 
 /* --- layers --------------------------------------------------------------------------- */
 
-/* Names the sealed layers of a stack, and one more of our own, in a mount. */
-static int draft_name_layers(const struct session_draft *d, const struct stack *s, const char *more,
-			     struct plan_mount *m)
+/* Sealed layers of a stack, and more of our own, as a mount names them. */
+static int draft_name_layers(const struct session_draft *d, const char *all, const struct stack *s,
+			     const char *more, struct plan_mount *m)
 {
-	const char *all = d->of->layers->all_path;
 	size_t sealed = s->count - 1;
 	struct plan_string *list = arena_alloc(d->arena, (sealed + 1) * sizeof(*list));
 
@@ -28,7 +27,8 @@ static int draft_name_layers(const struct session_draft *d, const struct stack *
 	m->layers.items = list;
 	m->layers.count = 0;
 	for (size_t i = 0; i < sealed; i++)
-		list[m->layers.count++].text = arena_printf(d->arena, "%s/%s/up", all, s->ids[i]);
+		list[m->layers.count++].text =
+			arena_printf(d->arena, "%s/%s/%s", all, s->ids[i], plan_mount_up(m));
 	if (more)
 		list[m->layers.count++].text = more;
 	m->upper = arena_printf(d->arena, "%s/%s", all, s->ids[sealed]);
@@ -42,17 +42,24 @@ static int draft_layers(const struct session_draft *d)
 {
 	const struct layers_session *session = d->of->session;
 	const struct plan *plan = d->plan;
+	const char *all = d->of->layers->all_path;
 	int r = 0;
 
 	if (plan->root.count > 0)
-		r = draft_name_layers(d, &session->root, NULL, &d->root[0]);
+		r = draft_name_layers(d, all, &session->root, NULL, &d->root[0]);
 	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
 		struct plan_mount *m = &d->mounts[i];
 
 		if (str_equal(m->role, "home") && session->home.count > 0)
-			r = draft_name_layers(d, &session->home, d->of->points, m);
+			r = draft_name_layers(d, all, &session->home, d->of->points, m);
 		else if (str_equal(m->role, "workspace") && session->mode == LAYERS_REVIEW)
-			r = draft_name_layers(d, &session->project, NULL, m);
+			r = draft_name_layers(d, all, &session->project, NULL, m);
+		else if (str_equal(m->role, PLAN_REPOSITORY) && d->of->shared_stack) {
+			/* Until now it could only be read. */
+			m->access = PLAN_ACCESS_WRITE;
+			r = draft_name_layers(d, d->of->shared->all_path, d->of->shared_stack, NULL,
+					      m);
+		}
 	}
 	return r;
 }

@@ -19,8 +19,11 @@ enum { SESSION_PLAN_SHOWN = 24 }; /* snapshots that the box sees, at most */
 struct session_plan {
 	const struct layers *layers;
 	const struct layers_session *session; /* with all its layers */
-	const char *points;       /* the folder of mount points, above the home's layers */
-	struct worktree worktree; /* its branch; .branch NULL: it has none of its own */
+	const char *points; /* the folder of mount points, which is laid upon the home's layers */
+	const struct layers
+		*shared; /* of the repository's folder, where the workspace is a linked worktree */
+	const struct stack *shared_stack; /* and its layers there; NULL: it has none */
+	struct worktree worktree;         /* its branch; .branch NULL: it has none of its own */
 };
 
 /* *ret_plan is in the arena and points into the command's plan, too. */

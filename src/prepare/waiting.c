@@ -132,13 +132,20 @@ static enum waiting_count waiting_ask(const struct layers *l, const struct layer
 		NULL};
 	_cleanup_buf_ struct buf said = BUF_INIT(WAITING_SAID_MAX);
 	int status = elsewhere_read("bawn-review", words, !held, &said);
-	const char *end = strchr(buf_str(&said), '\n');
+	const char *at = buf_str(&said), *end = strchr(at, '\n');
 
 	if ((status != EXIT_OK && status != EXIT_FOUND) || !end) {
 		buf_put_str(into, "files");
 		return WAITING_UNKNOWN;
 	}
-	buf_put(into, buf_str(&said), (size_t)(end - buf_str(&said)));
+	size_t before = into->len;
+
+	/* In a linked worktree a line for the commits, and one for the files. */
+	for (; end; at = end + 1, end = strchr(at, '\n')) {
+		if (into->len > before)
+			buf_put_str(into, ", ");
+		buf_put(into, at, (size_t)(end - at));
+	}
 	return str_equal(buf_str(into), "nothing") ? WAITING_NOTHING : WAITING_COUNTED;
 }
 

@@ -108,16 +108,11 @@ static int first_keep_open_layers(struct first_keep *k, const struct plan_mount 
 	return 0;
 }
 
-int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
+static int first_keep_begin_at(struct first_keep *k, int dir, const struct plan_mount *m,
+			       struct error *e)
 {
-	const struct plan_mount *m = dir < 0 ? NULL : plan_writable_workspace(plan);
 	struct stat st;
 
-	*k = FIRST_KEEP_INIT;
-	if (!m) {
-		fd_close(&dir);
-		return 0;
-	}
 	k->dir = dir;
 	k->inside = m->target;
 	k->direct = m->upper[0] == '\0';
@@ -148,6 +143,62 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : 0;
 }
 
+int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
+{
+	const struct plan_mount *m = dir < 0 ? NULL : plan_writable_workspace(plan);
+
+	*k = FIRST_KEEP_INIT;
+	if (!m) {
+		fd_close(&dir);
+		return 0;
+	}
+	return first_keep_begin_at(k, dir, m, e);
+}
+
+/* "FOLDER/.git" without its end, allocated. */
+static char *first_keep_folder_of(const char *path)
+{
+	size_t len = strlen(path), end = strlen("/.git");
+
+	return len > end ? strndup(path, len - end) : NULL;
+}
+
+int first_keep_begin_shared(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
+{
+	const struct plan_mount *m = plan_mount_of(plan, PLAN_REPOSITORY);
+
+	*k = FIRST_KEEP_INIT;
+	if (!m || !plan_mount_has_layers(m)) {
+		fd_close(&dir);
+		return error_set(e, -EPROTO, "first versions of a repository, and no layer for it");
+	}
+	struct plan_mount above = *m;
+	_cleanup_free_ char *source = first_keep_folder_of(m->source);
+	_cleanup_free_ struct plan_string *sealed = calloc(m->layers.count + 1, sizeof(*sealed));
+	_cleanup_free_ char **texts = calloc(m->layers.count + 1, sizeof(*texts));
+	int r = source && sealed && texts ? 0 : -ENOMEM;
+
+	k->own = first_keep_folder_of(m->target);
+	for (size_t i = 0; r == 0 && i < m->layers.count; i++) {
+		texts[i] = first_keep_folder_of(m->layers.items[i].text);
+		sealed[i].text = texts[i];
+		r = texts[i] ? 0 : -ENOMEM;
+	}
+	if (r == 0 && k->own) {
+		above.source = source;
+		above.target = k->own;
+		above.layers.items = sealed;
+		above.ino = 0; /* what is known is .git itself */
+		r = first_keep_begin_at(k, dir, &above, e);
+	} else {
+		fd_close(&dir);
+		r = error_set(e, -ENOMEM, "no memory");
+	}
+	for (size_t i = 0; texts && i < m->layers.count; i++)
+		free(texts[i]);
+	return r;
+}
+
 void first_keep_see(struct first_keep *k, int root)
 {
 	if (k->dir >= 0 && !k->direct && k->seen < 0 && root >= 0)
@@ -170,6 +221,7 @@ void first_keep_fini(struct first_keep *k)
 	touched_fini(&k->known);
 	first_taken_fini(&k->taken);
 	free(k->room);
+	free(k->own);
 	buf_fini(&k->attributes);
 	*k = FIRST_KEEP_INIT;
 }

@@ -52,7 +52,8 @@ struct first_keep {
 	int tree;           /* the snapshot of the workspace; -1: there is none */
 	int64_t tree_made;  /* the snapshot is not older than this, nanoseconds since 1970 */
 	const char *inside; /* the workspace, as the box sees it */
-	struct twice twice; /* direct: callers use the first names */
+	char *own;          /* of first_keep_begin_shared: that, allocated; or NULL */
+	struct twice twice; /* direct: who asks uses the first names */
 	bool direct;
 	int64_t began;        /* nanoseconds since 1970 */
 	bool top;             /* the workspace's own folder is entered */
@@ -84,6 +85,10 @@ struct first_keep {
 
 /* Takes `dir`; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
+/* The same for the repository of a linked worktree, which the plan has a layer for: paths are below
+ * the folder that .git is in. */
+int first_keep_begin_shared(struct first_keep *k, int dir, const struct plan *plan,
+			    struct error *e);
 void first_keep_fini(struct first_keep *k);
 
 /* Opens the box's view of the workspace, beneath the box's root.  Comes before the first path.  In

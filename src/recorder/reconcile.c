@@ -70,7 +70,7 @@ static int reconcile_open(struct reconcile_tree *t, const struct plan_mount *m, 
 	ret = reconcile_layer_open(&t->layer, m);
 	if (ret < 0)
 		return ret;
-	if (snprintf(up, sizeof(up), "%s/up", m->upper) >= (int)sizeof(up))
+	if (snprintf(up, sizeof(up), "%s/%s", m->upper, plan_mount_up(m)) >= (int)sizeof(up))
 		return -ENAMETOOLONG;
 	t->root = open_no_links(up, O_RDONLY | O_DIRECTORY);
 	return t->root < 0 ? t->root : 0;
@@ -146,6 +146,9 @@ static bool reconcile_is_granted(const struct reconcile *r, const struct plan_mo
 {
 	struct stat st;
 
+	/* Upon it the box writes a layer, as upon the workspace. */
+	if (str_equal(m->role, PLAN_REPOSITORY))
+		return plan_mount_has_layers(m);
 	if (m->kind != PLAN_MOUNT_BIND || m->access != PLAN_ACCESS_WRITE || m->upper[0] != '\0' ||
 	    (!str_equal(m->role, "named") && !str_equal(m->role, "exposed")) ||
 	    reconcile_is_link(r, m))

@@ -68,9 +68,10 @@ struct recorder {
 	bool timer_set, begun, ended;
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
-	struct watch *watch;   /* NULL: the box is not watched */
-	struct wishes *wishes; /* NULL: nobody asks */
-	struct who_made *made; /* likewise */
+	struct watch *watch;      /* NULL: the box is not watched */
+	struct wishes *wishes;    /* NULL: nobody asks */
+	struct who_made *made;    /* likewise */
+	struct first_keep shared; /* of a repository: first_keep_begin_shared */
 	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
@@ -510,6 +511,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .plan = r->plan,
 				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
+				    .shared = &r->shared,
 				    .wishes = r->wishes,
 				    .made = r->made,
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
@@ -645,9 +647,11 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	(void)snprintf(r->name, sizeof(r->name), "%s", m.name);
 	r->all = TAKE_FD(packet->fds[0]);
 	r->own = TAKE_FD(packet->fds[1]);
-	if (m.first != (packet->fd_count == 3))
+	if (packet->fd_count != 2u + m.first + m.shared || (m.shared && !m.first))
 		return error_set(e, -EPROTO, "first versions without a folder for them");
 	ret = first_keep_begin(&r->first, m.first ? TAKE_FD(packet->fds[2]) : -1, r->plan, e);
+	if (ret == 0 && m.shared)
+		ret = first_keep_begin_shared(&r->shared, TAKE_FD(packet->fds[3]), r->plan, e);
 	if (ret < 0)
 		return ret;
 	ret = reconcile_begin(&r->reconcile, r->plan, e);
@@ -696,7 +700,7 @@ static int recorder_on_flush(void *context, struct channel_packet *packet, struc
 }
 
 static const struct channel_rule recorder_keeper_rules[] = {
-	{MESSAGE_RECORD, "RECORD", 512, 2, 3, 1u << RECORDER_NEW, recorder_on_record},
+	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << RECORDER_NEW, recorder_on_record},
 	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
 	 recorder_on_keeper_notes},
 	{MESSAGE_WATCH, "WATCH", 0, 1, 2, 1u << RECORDER_SERVING, recorder_on_watch},
@@ -766,7 +770,7 @@ static int recorder_write_end(struct recorder *r)
 static int recorder_end_first(struct recorder *r)
 {
 	int ret = first_keep_end(&r->first);
-	uint64_t count = r->first.unkept + (ret < 0);
+	uint64_t count = r->first.unkept + r->shared.unkept + (ret < 0);
 	struct note gap;
 
 	if (count == 0)
@@ -775,7 +779,9 @@ static int recorder_end_first(struct recorder *r)
 	note_word(&gap, NOTE_FIELD_HOW, "kernel");
 	note_number(&gap, NOTE_FIELD_COUNT_OF, count);
 	note_word(&gap, NOTE_FIELD_REASON,
-		  r->first.unkept ? first_why_words[r->first.why] : error_words(ret));
+		  r->first.unkept    ? first_why_words[r->first.why]
+		  : r->shared.unkept ? first_why_words[r->shared.why]
+				     : error_words(ret));
 	return event_write(&r->writer, &gap.m);
 }
 
@@ -881,6 +887,7 @@ int recorder_run(int keeper, int plan, int gate)
 	r.syncer = SYNCER_INIT;
 	r.reconcile = RECONCILE_INIT;
 	r.first = FIRST_KEEP_INIT;
+	r.shared = FIRST_KEEP_INIT;
 	r.all = r.own = r.ledger = r.timer = r.logfile.fd = -1;
 	r.keeper.channel = (struct channel){.fd = keeper,
 					    .rules = recorder_keeper_rules,
@@ -911,6 +918,7 @@ int recorder_run(int keeper, int plan, int gate)
 	who_made_free(r.made);
 	reconcile_fini(&r.reconcile);
 	first_keep_fini(&r.first);
+	first_keep_fini(&r.shared);
 	writer_fini(&r.writer);
 	return e->code == 0 ? 0 : 1;
 }

@@ -39,11 +39,12 @@ struct watch_to {
 	struct loop *loop;
 	struct writer *writer;
 	const struct plan *plan;
-	struct first_keep *first; /* NULL: none are kept */
-	struct touched *touched;  /* NULL: nobody keeps the paths */
-	struct wishes *wishes;    /* of what is refused, by program; NULL: nobody asks */
-	struct who_made *made;    /* of files, by program; NULL: nobody asks */
-	int64_t since;            /* CLOCK_REALTIME: what the box does has a later time, 0: any */
+	struct first_keep *first;  /* NULL: none are kept */
+	struct first_keep *shared; /* of the repository of a linked worktree, likewise */
+	struct touched *touched;   /* NULL: nobody keeps the paths */
+	struct wishes *wishes;     /* of what is refused, by program; NULL: nobody asks */
+	struct who_made *made;     /* of files, by program; NULL: nobody asks */
+	int64_t since;             /* CLOCK_REALTIME: what the box does has a later time, 0: any */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs; until this returns its file can be opened as /proc/PID/exe. */
 	void (*ran)(void *context, pid_t pid, struct span path);

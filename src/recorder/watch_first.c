@@ -145,6 +145,28 @@ static void watch_first_call(struct watch *w, const struct profile_watched *what
 	}
 }
 
+static bool watch_is_shared(struct span path, const struct plan_mount *m)
+{
+	size_t len = strlen(m->target);
+
+	return path.len > len && path.ptr[len] == '/' && memcmp(path.ptr, m->target, len) == 0;
+}
+
+/* What is in the repository of a linked worktree is kept for its own part of the session. */
+static void watch_first_shared(struct watch *w, const struct profile_watched *what,
+			       const struct watch_file *f, const struct watch_names *names)
+{
+	const struct plan_mount *m = plan_mount_of(w->to.plan, PLAN_REPOSITORY);
+	struct first_keep *own = w->to.first;
+
+	if (!w->to.shared || w->to.shared->dir < 0 || !m ||
+	    (!watch_is_shared(names->path, m) && !watch_is_shared(names->to, m)))
+		return;
+	w->to.first = w->to.shared;
+	watch_first_call(w, what, f, names);
+	w->to.first = own;
+}
+
 int watch_first(struct watch *w, const struct profile_watched *what, struct watch_file *f)
 {
 	if (!w->to.first || w->to.first->dir < 0)
@@ -152,6 +174,7 @@ int watch_first(struct watch *w, const struct profile_watched *what, struct watc
 	struct watch_names names;
 
 	watch_names(w, &names);
+	watch_first_shared(w, what, f, &names);
 	w->to.first->refused = FIRST_WHY_NOT;
 	watch_first_call(w, what, f, &names);
 	if (w->to.first->refused == FIRST_WHY_NOT)

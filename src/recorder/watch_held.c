@@ -54,6 +54,11 @@ static bool held_is_in(const struct watch *w, const char *path, size_t len, bool
 		return false;
 	memcpy(place, path, len);
 	place[len] = '\0';
+	const struct plan_mount *shared = plan_mount_of(w->map.plan, PLAN_REPOSITORY);
+
+	/* What is written there waits in a layer, and is judged as what is in the workspace. */
+	if (shared && str_equal(shared->target, place) && plan_mount_has_layers(shared))
+		return false;
 	return held_is_obeyed(path + len + 1, around,
 			      !str_path_beneath(place, w->map.plan->workspace)) &&
 	       watch_map_is_mount(&w->map, place);

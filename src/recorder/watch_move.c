@@ -81,7 +81,8 @@ static void watch_moves_look(struct watch_moves *m)
 		const struct plan_mount *at = &m->plan->mounts.items[i];
 
 		if (at->access == PLAN_ACCESS_WRITE &&
-		    (str_equal(at->role, "workspace") || str_equal(at->role, "home")))
+		    (str_equal(at->role, "workspace") || str_equal(at->role, "home") ||
+		     str_equal(at->role, PLAN_REPOSITORY)))
 			watch_moves_add(m, at->target);
 	}
 }

@@ -24,9 +24,9 @@
 #include "watch_root.h"
 
 enum {
-	WATCH_MOVES_MAX = 32, /* at the same time; more answer EXDEV */
-	WATCH_MOVE_PLACES = 2,
-	WATCH_MOVE_PATIENCE_MS = 60000, /* for those that run when the box has ended */
+	WATCH_MOVES_MAX = 32, /* under way; more of them answer EXDEV */
+	WATCH_MOVE_PLACES = 3,
+	WATCH_MOVE_PATIENCE_MS = 60000, /* with those under way when the box has ended */
 };
 
 struct watch_move {

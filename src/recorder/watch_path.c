@@ -14,7 +14,7 @@ static enum watch_place watch_place_of(const struct plan_mount *m)
 		{"workspace", WATCH_PLACE_WORKSPACE}, {"named", WATCH_PLACE_GRANTED},
 		{"exposed", WATCH_PLACE_GRANTED},     {"home", WATCH_PLACE_HOME},
 		{"private", WATCH_PLACE_OWN},         {"held", WATCH_PLACE_WORKSPACE},
-		{"fixed", WATCH_PLACE_GRANTED},
+		{"fixed", WATCH_PLACE_GRANTED},       {PLAN_REPOSITORY, WATCH_PLACE_GRANTED},
 	};
 
 	if (m->kind == PLAN_MOUNT_HIDE)

@@ -8,6 +8,7 @@
 #include "open.h"
 #include "settled.h"
 #include "str.h"
+#include "text.h"
 #include "undo_direct.h"
 
 #include <fcntl.h>
@@ -668,6 +669,21 @@ static int choice_merge(struct choices *c, struct choice *x, bool markers)
 	return r;
 }
 
+bool choices_are_part(const struct choices *c, const char *typed, const char *what)
+{
+	const struct layers_session *s = &c->review->session;
+	struct text err = text_open(STDERR_FILENO);
+	_cleanup_buf_ struct buf word = BUF_INIT((size_t)8 * PATH_MAX);
+	_cleanup_buf_ struct buf folder = BUF_INIT((size_t)8 * PATH_MAX);
+
+	if (!s->linked[0] && !s->repository[0])
+		return false;
+	text_escape(&word, span_of_str(typed));
+	text_printf(&err, "bawn: '%s' is not %s in %s\n", buf_str(&word), what,
+		    review_folder(c->review, &folder));
+	return true;
+}
+
 int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice_side side,
 		   bool markers, struct error *e)
 {
@@ -693,8 +709,10 @@ int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice
 			x->state = side == CHOICE_OURS_SIDE ? CHOICE_OURS : CHOICE_LANDS;
 			x->decided = side == CHOICE_OURS_SIDE ? "ours" : "theirs";
 		}
-		/* A pattern may match nothing that is in conflict; a name must. */
-		if (!found && !strpbrk(specs->items[s].typed, "*?[")) {
+		/* A pattern stands for whatever is in conflict, also for nothing; a name is meant.
+		 */
+		if (!found && !strpbrk(specs->items[s].typed, "*?[") &&
+		    !choices_are_part(c, specs->items[s].typed, "in conflict")) {
 			int r = error_set(e, -ENOENT, "'%s' is not in conflict",
 					  specs->items[s].typed);
 

@@ -206,7 +206,11 @@ int choices_count_lines(struct choices *c, struct error *e);
 /* How many are in a state; CHOICE_LANDS counts what lands beside, too. */
 size_t choices_in(const struct choices *c, enum choice_state state);
 
-/* Reads one side of a change as text; a directory has none.  -EFBIG, -EILSEQ (not text). */
+/* A word of the user's means nothing here.  Where the session is in two places (linked.h) it may in the
+ * other: that is said, and is no error. */
+bool choices_are_part(const struct choices *c, const char *typed, const char *what);
+
+/* What a side of a change holds, as text; a directory holds none.  -EFBIG, -EILSEQ (not text). */
 int choice_read(const struct choices *c, const struct choice *x, enum change_side side,
 		struct buf *into);
 

@@ -14,14 +14,16 @@
  *	packed-refs	stays the user's if it is in conflict, or if both moved a ref in it; what
  *			the session has in it lands as loose refs
  *
- *	a branch	that another worktree of the user has checked out stays, and the session's
- *			lands beside it.  No branch goes that a HEAD will name, in the repository or
- *			in a worktree, and no HEAD lands that would name a missing branch
- *	a worktree	outside the workspace: its HEAD, index and similar files stay, because the
- *			session cannot see the files that they are about.  If the session removed a
- *			worktree inside while the user worked in it, these stay with its .git
- *	a merge,	or a rebase or similar that the user began after the session did: HEAD,
- *			index, the branch that it is about and git's notes about it stay
+ *	a branch	that another worktree of the user's has checked out stays, and the
+ *			session's lands beside it; none goes that a HEAD will name, here or there,
+ *			and no HEAD comes that would name none
+ *	in a linked worktree	(shared.h) what git keeps of that one lands, and what it keeps of
+ *			the repository's own folder stays
+ *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
+ *			what they are about.  Of one within, which the session removed while the
+ *			user worked in it, they stay with its .git
+ *	in the middle	of a merge, a rebase and the like that the user began after the session did:
+ *			HEAD, index, the branch that it is about and git's notes on it stay
  *
  * We never merge lines here.  A held change stays held.
  */
@@ -644,42 +646,7 @@ static void git_judge_object(struct choice *x)
 
 /* --- worktrees ------------------------------------------------------------------------- */
 
-/* Where the user's worktree is for which git keeps this folder: the path of its .git. */
-static bool git_read_worktree(const struct git_repository *g, const char *folder,
-			      char ret[2 * PATH_MAX])
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
-
-	(void)snprintf(ret, 2ul * PATH_MAX, "%sgitdir", folder);
-	_cleanup_fd_ int fd = view_openat(&g->base, ret, O_RDONLY);
-
-	if (fd < 0 || fd_read_all(fd, &text) < 0)
-		return false;
-	(void)snprintf(ret, 2ul * PATH_MAX, "%.*s", (int)strcspn(buf_str(&text), "\n"),
-		       buf_str(&text));
-	return true;
-}
-
-/* The user's worktree for which git keeps this folder is not in the workspace. */
-static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
-{
-	char path[2 * PATH_MAX];
-	size_t ups = 0;
-
-	if (!git_read_worktree(g, folder, path))
-		return false;
-	if (*path == '/')
-		return !str_path_is_normal(path) ||
-		       !str_path_beneath(path, g->c->review->layers.workspace);
-	/* Newer versions of git can write a relative path. */
-	for (const char *at = path; (at = str_after(at, "../"));)
-		ups++;
-	for (; *folder; folder++)
-		ups -= *folder == '/' && ups > 0;
-	return ups > 0;
-}
-
-/* Such a repository stays as it is, unless the user released something of it. */
+/* So it stays as it is, unless the user released something of it. */
 static int git_judge_linked(struct git_repository *g)
 {
 	if (str_equal(g->path, g->common) || !git_is_elsewhere(g, g->path))
@@ -690,35 +657,8 @@ static int git_judge_linked(struct git_repository *g)
 	return git_judge(g, "yours stays: the session cannot see the worktree that it is of", NULL);
 }
 
-/* The path of a worktree's .git in the workspace; NULL: it is not there. */
-static const char *git_own_file(const struct git_repository *g, char path[2 * PATH_MAX])
-{
-	if (!git_read_worktree(g, g->path, path) || git_is_elsewhere(g, g->path))
-		return NULL;
-	const char *at = str_after(path, g->c->review->layers.workspace);
-
-	if (*path == '/')
-		return at && *at == '/' ? at + 1 : NULL;
-	/* Newer versions of git can write a relative path: up from g->path, and down again. */
-	char joined[2 * PATH_MAX];
-	size_t len = strlen(g->path);
-
-	for (at = path; str_after(at, "../"); at += strlen("../")) {
-		while (len > 0 && g->path[len - 1] == '/')
-			len--;
-		while (len > 0 && g->path[len - 1] != '/')
-			len--;
-	}
-	int n = snprintf(joined, sizeof(joined), "%.*s%s", (int)len, g->path, at);
-
-	if (n < 0 || (size_t)n >= sizeof(joined))
-		return NULL;
-	memcpy(path, joined, (size_t)n + 1);
-	return path;
-}
-
-/* The session removed a worktree in the workspace, and its HEAD or index stays: keeps the file by
- * which git finds them. */
+/* A worktree within the workspace that the session removed, and of which HEAD and index stay: so
+ * does the file by which git finds them. */
 static void git_keep_linked(const struct git_repository *g)
 {
 	const struct choice *head = git_choice(g, "HEAD"), *index = git_choice(g, "index");
@@ -735,22 +675,26 @@ static void git_keep_linked(const struct git_repository *g)
 		git_keep(x, "yours stays: its HEAD and index do");
 }
 
-static int git_on_worktree(void *context, const char *name)
+/* What is checked out in the session's own worktree stays, by what is known of it so far. */
+static bool git_own_stays(const struct git_repository *g, const char *name, const char *folder)
 {
-	struct git_repository *g = context;
-	char folder[PATH_MAX], branch[GIT_REF_NAME_MAX],
-		index[sizeof("worktrees//index") + NAME_MAX];
+	static const char *const files[] = {"HEAD", "index"};
+	char path[sizeof("worktrees//index") + NAME_MAX];
 
-	if (snprintf(folder, sizeof(folder), "%sworktrees/%s/", g->path, name) >=
-		    (int)sizeof(folder) ||
-	    snprintf(index, sizeof(index), "worktrees/%s/index", name) >= (int)sizeof(index))
-		return 0;
-	git_read_head(&g->base, folder, branch);
-	const struct choice *worked = git_choice(g, index);
+	if (git_busy(g->c, folder))
+		return true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+		(void)snprintf(path, sizeof(path), "worktrees/%s/%s", name, files[i]);
+		const struct choice *x = git_choice(g, path);
 
-	if (!branch[0] ||
-	    (worked && worked->change->after.type == OBJECT_FILE && !git_is_elsewhere(g, folder)))
-		return 0;
+		if (x && x->state == CHOICE_CONFLICT)
+			return true;
+	}
+	return false;
+}
+
+static int git_add_worktree(struct git_repository *g, const char *name, const char *branch)
+{
 	struct git_worktree *w = arena_alloc(&g->c->arena, sizeof(*w));
 
 	if (!w)
@@ -762,8 +706,33 @@ static int git_on_worktree(void *context, const char *name)
 	return w->name && w->branch ? 0 : -ENOMEM;
 }
 
-/* Finds a worktree of the user that has this branch checked out, and in which the session did not
- * work.  1: there is one; 0: none; or -errno. */
+static int git_on_worktree(void *context, const char *name)
+{
+	struct git_repository *g = context;
+	char folder[PATH_MAX], branch[GIT_REF_NAME_MAX],
+		index[sizeof("worktrees//index") + NAME_MAX];
+
+	if (snprintf(folder, sizeof(folder), "%sworktrees/%s/", g->path, name) >=
+		    (int)sizeof(folder) ||
+	    snprintf(index, sizeof(index), "worktrees/%s/index", name) >= (int)sizeof(index))
+		return 0;
+	git_read_head(&g->base, folder, branch);
+	if (git_is_own(g, folder)) {
+		git_read_rebased(g, folder, branch);
+		return branch[0] && git_own_stays(g, name, folder)
+			       ? git_add_worktree(g, name, branch)
+			       : 0;
+	}
+	const struct choice *worked = git_choice(g, index);
+
+	if (!branch[0] ||
+	    (worked && worked->change->after.type == OBJECT_FILE && !git_is_elsewhere(g, folder)))
+		return 0;
+	return git_add_worktree(g, name, branch);
+}
+
+/* A worktree of the user's that has this branch checked out, and in which the session did not work.
+ * 1: it is there; 0; or -errno. */
 static int git_find_worktree(struct git_repository *g, const char *branch,
 			     const struct git_worktree **ret)
 {
@@ -771,6 +740,10 @@ static int git_find_worktree(struct git_repository *g, const char *branch,
 
 	(void)snprintf(path, sizeof(path), "%sworktrees", g->path);
 	if (!g->has_worktrees && view_list(&g->base, path, git_on_worktree, g) == -ENOMEM)
+		return -ENOMEM;
+	/* To a session in a linked worktree the repository's own folder is another one. */
+	if (!g->has_worktrees && g->c->review->session.linked[0] && g->on_mine[0] &&
+	    git_add_worktree(g, g->c->review->layers.workspace, g->on_mine) < 0)
 		return -ENOMEM;
 	g->has_worktrees = true;
 	for (*ret = g->worktrees; *ret; *ret = (*ret)->next)
@@ -1075,6 +1048,7 @@ static int git_judge_shared(struct git_repository *g)
 
 static int git_judge_whole(struct git_repository *g)
 {
+	git_keep_unshared(g);
 	int r = git_judge_linked(g);
 
 	if (r == 0)
@@ -1186,7 +1160,11 @@ int choices_git(struct choices *c, struct error *e)
 	/* After the first judge we know which HEADs land, those of worktrees as well. */
 	static git_judging *const judges[] = {git_judge_whole, git_keep_heads, git_keep_room};
 
-	c->busy = git_busy(c, ".git/");
+	char own[sizeof(".git/worktrees//") + NAME_MAX] = ".git/";
+
+	if (c->review->session.linked[0])
+		(void)snprintf(own, sizeof(own), ".git/worktrees/%s/", c->review->session.linked);
+	c->busy = git_busy(c, own);
 	return git_each_repository(c, judges, BAWN_ARRAY_SIZE(judges), e);
 }
 

@@ -75,6 +75,19 @@ typedef int git_judging(struct git_repository *g);
 int git_each_repository(struct choices *c, git_judging *const *judges, size_t many,
 			struct error *e);
 
+/* --- choice_linked.c --- */
+
+/* `folder`, in which git keeps what it has of a worktree, is that of the linked worktree in which the
+ * session worked (shared.h). */
+bool git_is_own(const struct git_repository *g, const char *folder);
+/* The worktree is not in the workspace, nor is it the session's own. */
+bool git_is_elsewhere(const struct git_repository *g, const char *folder);
+/* The path of a worktree's .git within the workspace; NULL: it is not there. */
+const char *git_own_file(const struct git_repository *g, char path[2 * PATH_MAX]);
+/* A session in a linked worktree does not see the files of the repository's own folder: what git keeps
+ * of those stays. */
+void git_keep_unshared(struct git_repository *g);
+
 /* --- choice_refs.c --- */
 
 int git_open_refs(struct git_repository *g);

@@ -332,6 +332,8 @@ static int release_nothing(const struct choices *c, const struct pathspec *spec,
 		x->ahead = spec->typed;
 		return 0;
 	}
+	if (choices_are_part(c, spec->typed, "held"))
+		return 0;
 	(void)error_set(e, -ENOENT, "'%s' is not held", spec->typed);
 	error_next(e, "A held change is released by its own path, its folder or its rule, as "
 		      "'bawn diff' shows them.");

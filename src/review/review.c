@@ -12,6 +12,7 @@
 #include "open.h"
 #include "prepare.h"
 #include "settle.h"
+#include "shared.h"
 #include "str.h"
 #include "text.h"
 
@@ -55,7 +56,10 @@ static int review_consider(void *context, const struct layers_session *s)
 {
 	struct review_choice *c = context;
 
-	/* Nothing of a direct session waits: we take it if it is named, or if there is no other. */
+	/* What is of a worktree is meant there, or by its name. */
+	if (shared_has_worktree(&c->review->layers, s))
+		return 0;
+	/* Nothing of a direct session waits: it is meant by its name, or when there is no other. */
 	if (s->mode == LAYERS_DIRECT) {
 		if (c->landed.name[0] == '\0' || s->began > c->landed.began)
 			c->landed = *s;
@@ -82,7 +86,7 @@ static int review_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
-static int review_choose(struct review *r, const char *name, struct error *e)
+int review_choose(struct review *r, const char *name, struct error *e)
 {
 	struct review_choice choice = {.review = r};
 	char list[REVIEW_LISTED * (LAYERS_NAME_MAX + 3)] = "";
@@ -153,6 +157,8 @@ static int review_has_one(void *context, const struct layers_session *s)
 
 	if (h->name)
 		h->found = h->found || str_equal(h->name, s->name);
+	else if (shared_has_worktree(h->layers, s))
+		return 0;
 	else if (h->landed)
 		h->found = h->found ||
 			   (s->mode == LAYERS_DIRECT && layers_session_has_changes(h->layers, s));

@@ -49,6 +49,8 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 		struct error *e);
 /* The same without a session, and only that: it finishes no landing and says nothing. */
 int review_look(const struct invocation *i, struct review *ret, struct error *e);
+/* After that: the session that is meant, of this name or (NULL) as REVIEW_SESSION says. */
+int review_choose(struct review *r, const char *name, struct error *e);
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
 

@@ -13,6 +13,7 @@
  *	7  the session now starts from what landed (basis.h); a session that has nothing left, and
  *	   has ended, is removed.  What was replaced is kept for `bawn undo`
  */
+#include "shared.h"
 #include "choice_show.h"
 #include "decision.h"
 #include "fd.h"
@@ -390,7 +391,8 @@ static int apply_land(struct apply *a, struct error *e)
  * the same. */
 static int apply_finish(struct apply *a, struct error *e)
 {
-	a->over = !a->still.live && !choices_leave_something(&a->choices);
+	a->over = !a->still.live && !choices_leave_something(&a->choices) &&
+		  !shared_waits(&a->review.layers, &a->review.session);
 	if (!a->over)
 		return choices_rebase(&a->choices, a->number, e);
 	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);

@@ -16,6 +16,7 @@
 
 #include "elsewhere.h"
 #include "land.h"
+#include "linked.h"
 #include "pager.h"
 #include "profile.h"
 #include "str.h"
@@ -23,8 +24,8 @@
 #include "which.h"
 
 static const struct verb_act review_verbs[] = {
-	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
-	{"undo", review_undo},       {"snapshot", review_snapshot}, {"snapshots", review_snapshots},
+	{"diff", linked_diff},       {"apply", linked_apply},       {"discard", linked_discard},
+	{"undo", linked_undo},       {"snapshot", review_snapshot}, {"snapshots", review_snapshots},
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},
 };
 

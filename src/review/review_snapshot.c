@@ -228,7 +228,22 @@ static int snapshot_name(const struct review *r, const char *wanted, char ret[LA
 	return snapshot_next_name(&r->layers, prefix, ret, e);
 }
 
-/* Makes the snapshot.  The record comes first, as for every decision. */
+/* In a linked worktree a session is in two places (src/workspace/shared.h), and a snapshot is of one. */
+static int snapshot_check_linked(const struct review *r, struct error *e)
+{
+	if (!r->session.repository[0] && !r->session.linked[0])
+		return 0;
+	int code = error_set(e, -EOPNOTSUPP,
+			     "the session %s is in a linked worktree, and there is no snapshot of "
+			     "its commits",
+			     r->session.name);
+
+	error_next(e, "Commit inside, or use 'bawn run --worktree BRANCH' in the folder of the "
+		      "repository.");
+	return code;
+}
+
+/* It is recorded first, as every decision. */
 static int snapshot_make(struct review *r, const struct invocation *i, const char *name,
 			 struct layers_snapshot *ret, struct error *e)
 {
@@ -238,8 +253,11 @@ static int snapshot_make(struct review *r, const struct invocation *i, const cha
 
 	(void)snprintf(meant.name, sizeof(meant.name), "%s", name);
 	(void)snprintf(meant.session, sizeof(meant.session), "%s", r->session.name);
-	int code = decision_about(r, i, "snapshot", &meant, &decision, e);
+	int code = snapshot_check_linked(r, e);
 
+	if (code < 0)
+		return code;
+	code = decision_about(r, i, "snapshot", &meant, &decision, e);
 	if (code == 0)
 		code = snapshot_now(r, name, ret, e);
 	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);

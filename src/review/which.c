@@ -7,6 +7,7 @@
 #include "review.h"
 #include "session_names.h"
 #include "settle.h"
+#include "shared.h"
 #include "str.h"
 #include "waiting.h"
 #include "words.h"
@@ -84,8 +85,8 @@ static int which_consider(void *context, const struct layers_session *s)
 {
 	struct which *w = context;
 
-	if (s->mode == LAYERS_REVIEW && layers_session_waits(&w->review->layers, s) &&
-	    layers_session_is_of(s, w->review->tree))
+	if (s->mode == LAYERS_REVIEW && !shared_has_worktree(&w->review->layers, s) &&
+	    layers_session_waits(&w->review->layers, s) && layers_session_is_of(s, w->review->tree))
 		which_add(w, s);
 	return 0;
 }

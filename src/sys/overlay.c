@@ -41,11 +41,11 @@ static bool overlay_has_attributes(int folder)
 	return fgetxattr(folder, "user.overlay.opaque", NULL, 0) >= 0 || errno != EOPNOTSUPP;
 }
 
-static int overlay_top_open(int layer, struct overlay_top *ret)
+static int overlay_top_open(int layer, const char *up, struct overlay_top *ret)
 {
 	if (layer < 0)
 		return 0;
-	ret->up = open_beneath(layer, "up", O_RDONLY | O_DIRECTORY, 0);
+	ret->up = open_beneath(layer, up, O_RDONLY | O_DIRECTORY, 0);
 	ret->work = open_beneath(layer, "work", O_PATH | O_DIRECTORY, 0);
 	if (ret->up < 0 || ret->work < 0)
 		return ret->up < 0 ? ret->up : ret->work;
@@ -119,10 +119,10 @@ static int overlay_as_string(const int *beneath, size_t count, const struct over
 	return at < sizeof(options) ? mounts_new_by_page("overlay", options, attributes) : -E2BIG;
 }
 
-int overlay_new(const int *beneath, size_t count, int layer, uint64_t attributes)
+int overlay_new(const int *beneath, size_t count, int layer, const char *up, uint64_t attributes)
 {
 	_cleanup_overlay_top_ struct overlay_top top = {.up = -1, .work = -1};
-	int r = count > OVERLAY_BENEATH_MAX ? -E2BIG : overlay_top_open(layer, &top);
+	int r = count > OVERLAY_BENEATH_MAX ? -E2BIG : overlay_top_open(layer, up, &top);
 
 	if (r < 0)
 		return r;

@@ -17,12 +17,12 @@
 enum { OVERLAY_BENEATH_MAX = 499 }; /* the kernel's own limit, without the writable one */
 
 /*
- * beneath: the lower folders, the topmost first.  layer: a folder with "up" and "work" in it,
- * which gets the writes; -1: read-only.  attributes: MOUNT_ATTR_*.  The mount, detached, or
+ * beneath: the lower folders, the topmost first.  layer: a folder with `up` ("up", or what is below
+ * that) and "work" in it, which gets the writes; -1: read-only.  attributes: MOUNT_ATTR_*.  The mount, detached, or
  * -errno; changes the current folder to "/".  -EOPNOTSUPP: the layer's filesystem lacks the
  * attributes of overlayfs.
  */
-int overlay_new(const int *beneath, size_t count, int layer, uint64_t attributes);
+int overlay_new(const int *beneath, size_t count, int layer, const char *up, uint64_t attributes);
 
 /* Whether layers may be in this folder, as far as we know its filesystem: no for a container's own
  * (overlayfs), network filesystems, and those without attributes. */

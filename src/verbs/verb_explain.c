@@ -254,6 +254,11 @@ static void explain_writes(struct explain *x)
 				     p->workspace_mode_origin);
 		else if (explain_is(m, "named", PLAN_ACCESS_WRITE))
 			explain_path(x, m->target, "writes land at once", m->origin);
+		else if (str_equal(m->role, PLAN_REPOSITORY))
+			explain_path(x, m->target,
+				     "the repository of this worktree; commits are kept apart and "
+				     "land when you apply them",
+				     m->origin);
 	}
 	explain_held(x);
 	if (x->afar && p->workspace_mode == PLAN_MODE_REVIEW &&

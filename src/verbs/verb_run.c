@@ -86,7 +86,7 @@ struct run {
 	struct session_store session;
 	struct layering layering;
 	struct record_folder record;
-	int first; /* folder of first versions; -1: none */
+	int first, shared_first; /* folders of first versions; -1 */
 	struct outward outward;
 	struct refused refused;
 	struct unattributed unattributed;
@@ -101,6 +101,7 @@ struct run {
 		      .layering = LAYERING_INIT,     \
 		      .record = RECORD_FOLDER_INIT,  \
 		      .first = -1,                   \
+		      .shared_first = -1,            \
 		      .outward = OUTWARD_INIT,       \
 		      .how = CLIENT_OPTIONS_INIT})
 
@@ -134,6 +135,7 @@ static void run_keep_count(const struct run *run)
 static void run_fini(struct run *run)
 {
 	fd_close(&run->first);
+	fd_close(&run->shared_first);
 	record_folder_fini(&run->record);
 	run_settle(&run->layering, 0, NULL);
 	layering_fini(&run->layering);
@@ -267,6 +269,7 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	run->how.published_count = run->prepared.publish.count;
 	run->how.places = &run->prepared.places;
 	run->how.layers = layering->hold;
+	run->how.shared = sharing_hold(layering->sharing);
 	return 0;
 }
 
@@ -289,6 +292,10 @@ static int run_record(struct run *run, struct error *e)
 	if (run->first < 0 && e->code < 0)
 		return e->code;
 	run->how.first = run->first;
+	run->shared_first = sharing_first(run->layering.sharing, e);
+	if (run->shared_first < 0 && e->code < 0)
+		return e->code;
+	run->how.shared_first = run->shared_first;
 	if (outward_is_wanted()) {
 		run->outward.state = state;
 		run->outward.session = run->record.name;

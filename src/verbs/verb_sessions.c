@@ -11,6 +11,7 @@
 #include "land.h"
 #include "session_names.h"
 #include "settle.h"
+#include "shared.h"
 #include "session_talk.h"
 #include "text.h"
 #include "verbs.h"
@@ -191,7 +192,8 @@ static int sessions_on_session(void *context, const struct layers_session *sessi
 	struct sessions_stopped *s = context;
 
 	if (layers_session_runs(s->layers, session->name) ||
-	    !layers_session_has_changes(s->layers, session))
+	    shared_has_worktree(s->layers, session) ||
+	    !(layers_session_has_changes(s->layers, session) || shared_waits(s->layers, session)))
 		return 0;
 	s->count++;
 	if (s->j)

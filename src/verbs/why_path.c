@@ -148,7 +148,8 @@ static bool why_mode_gives(const char *path, const struct stat *st, int wish)
 
 static const char *why_lands(const struct plan *p, const struct plan_mount *m)
 {
-	return p->workspace_mode == PLAN_MODE_REVIEW && str_equal(m->role, "workspace")
+	return p->workspace_mode == PLAN_MODE_REVIEW && (str_equal(m->role, "workspace") ||
+							 str_equal(m->role, PLAN_REPOSITORY))
 		       ? "the box sees yours, and its writes land when you apply them"
 		       : "the box sees yours, and its writes land at once";
 }

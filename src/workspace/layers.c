@@ -724,7 +724,9 @@ static int layers_on_workspace(void *context, const struct layers *l)
 	struct layers_session s;
 	struct error ignored = ERROR_INIT;
 
-	if (sought->ret->dir >= 0 || layers_session_read(l, sought->name, &s, &ignored) < 0)
+	/* What is of a worktree is found there (shared.h). */
+	if (sought->ret->dir >= 0 || layers_session_read(l, sought->name, &s, &ignored) < 0 ||
+	    s.linked[0])
 		return 0;
 	*sought->ret = *l;
 	sought->ret->dir = fcntl(l->dir, F_DUPFD_CLOEXEC, 3);

@@ -23,6 +23,8 @@
  *		basis, basis.d/	what landed of it (basis.h)
  *		worktree/	of one with a branch of its own: which paths are its own
  *				(branch_held.h), as its last start had them
+ *				(of a linked worktree: a second session, by the same name, stands in
+ *				the folder of its repository: shared.h)
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
  *
  * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
@@ -46,7 +48,8 @@ enum {
 	LAYERS_SQUASH = 16,
 	LAYERS_NAME_MAX = 63, /* of a session or snapshot: [a-z0-9][a-z0-9._-]* */
 	LAYERS_BRANCH_MAX = 200,
-	LAYERS_START_MAX = 64, /* a commit's name */
+	LAYERS_START_MAX = 64,  /* a commit's name */
+	LAYERS_PATH_MAX = 1024, /* of a repository, where a worktree is linked to it */
 };
 
 struct stack {
@@ -89,12 +92,15 @@ struct layers_session {
 	struct stack project;           /* lowest first; the last is the box's upper directory */
 	struct stack home;              /* the stack of its last box's home */
 	char from[LAYERS_NAME_MAX + 1]; /* the snapshot that it was forked from, or "" */
-	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that is its base, or "" */
-	/* Layers upon that system; the last two of a box: mount points, and what it writes. */
-	struct stack root;
-	bool keep; /* what the box writes to the system is kept, for the workspace */
-	char branch[LAYERS_BRANCH_MAX + 1]; /* the branch of --worktree, or "" */
-	char start[LAYERS_START_MAX + 1];   /* of a session with a branch: branch_held.h */
+	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that it stands on, or "" */
+	struct stack root; /* layers upon that system; of a box the last two: mount points, and
+			    * what is written */
+	bool keep;         /* what is written to it is kept, for the workspace */
+	char branch[LAYERS_BRANCH_MAX + 1]; /* of --worktree, or "" */
+	char start[LAYERS_START_MAX + 1];   /* of one with a branch: branch_held.h */
+	/* Of a session in a linked worktree: shared.h. */
+	char repository[LAYERS_PATH_MAX]; /* the folder that has the other one, with its commits */
+	char linked[NAME_MAX + 1];        /* of that one: what the repository calls the worktree */
 };
 
 struct layers_snapshot {

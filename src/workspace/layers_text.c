@@ -102,7 +102,10 @@ static const struct layers_field layers_session_fields[] = {
 	SESSION_FIELD("root", LAYERS_STACK, root),
 	SESSION_FIELD("keep", LAYERS_SWITCH, keep),
 	SESSION_FIELD("branch", LAYERS_WORD, branch),
-	SESSION_FIELD("start", LAYERS_WORD, start), /* older ones have none */
+	/* Older ones have none of these. */
+	SESSION_FIELD("start", LAYERS_WORD, start),
+	SESSION_FIELD("repository", LAYERS_WORD, repository),
+	SESSION_FIELD("linked", LAYERS_WORD, linked),
 };
 
 static const struct layers_field layers_snapshot_fields[] = {
@@ -120,7 +123,7 @@ static const struct layers_field layers_snapshot_fields[] = {
 	SNAPSHOT_FIELD("start", LAYERS_WORD, start),
 };
 
-enum { SESSION_LATER = 1, SNAPSHOT_LATER = 3 };
+enum { SESSION_LATER = 3, SNAPSHOT_LATER = 3 };
 
 #define SESSION_MAGIC "bawn-session-1\n"
 #define SNAPSHOT_MAGIC "bawn-snapshot-1\n"

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "fd.h"
 #include "open.h"
+#include "shared.h"
 #include "snapshot.h"
 #include "squash.h"
 #include "tree.h"
@@ -14,6 +15,11 @@
 #include <sys/stat.h>
 
 bool layers_session_waits(const struct layers *l, const struct layers_session *s)
+{
+	return layers_session_waits_here(l, s) || shared_waits(l, s);
+}
+
+bool layers_session_waits_here(const struct layers *l, const struct layers_session *s)
 {
 	if (!layers_session_has_changes(l, s))
 		return false;

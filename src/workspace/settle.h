@@ -14,7 +14,10 @@
  */
 bool layers_session_waits(const struct layers *l, const struct layers_session *s);
 
-/* The session is kept when no box of it runs: it waits, or it is a fork, which has its own home. */
+/* The same without what is in the repository of a linked worktree (shared.h). */
+bool layers_session_waits_here(const struct layers *l, const struct layers_session *s);
+
+/* Whether it is kept when no box of it runs: it waits, or it is a fork, which has its own home. */
 bool layers_session_stays(const struct layers *l, const struct layers_session *s);
 
 /*

@@ -81,7 +81,7 @@ static void test_many(void **state)
 		(void)close(layer);
 	}
 	int layer = open_layer("top");
-	int top = overlay_new(beneath, MANY, layer, MOUNT_ATTR_NOSUID);
+	int top = overlay_new(beneath, MANY, layer, "up", MOUNT_ATTR_NOSUID);
 
 	assert_true(top >= 0);
 	for (int i = 0; i < MANY; i++) {
@@ -106,14 +106,14 @@ static void test_half_a_layer(void **state)
 	int layer = open_part(dir, "half"), beneath = open_part(dir, "beneath");
 
 	(void)state;
-	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	assert_int_equal(overlay_new(&beneath, 1, layer, "up", 0), -ENOENT);
 	(void)close(open_part(layer, "up"));
-	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	assert_int_equal(overlay_new(&beneath, 1, layer, "up", 0), -ENOENT);
 	assert_int_equal(unlinkat(layer, "up", AT_REMOVEDIR), 0);
 	(void)close(open_part(layer, "work"));
-	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	assert_int_equal(overlay_new(&beneath, 1, layer, "up", 0), -ENOENT);
 	(void)close(open_part(layer, "up"));
-	int top = overlay_new(&beneath, 1, layer, 0);
+	int top = overlay_new(&beneath, 1, layer, "up", 0);
 
 	assert_true(top >= 0);
 	(void)close(top);
@@ -160,11 +160,11 @@ static void test_no_attributes(void **state)
 	int layer = open_layer("ram");
 	int beneath = open_part(layer, "up");
 
-	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -EOPNOTSUPP);
+	assert_int_equal(overlay_new(&beneath, 1, layer, "up", 0), -EOPNOTSUPP);
 	/* The control: to be read it can be laid. */
 	int other = open_part(layer, "work");
 	const int both[] = {beneath, other};
-	int top = overlay_new(both, 2, -1, 0);
+	int top = overlay_new(both, 2, -1, "up", 0);
 
 	assert_true(top >= 0);
 	(void)close(top);
