@@ -658,6 +658,10 @@ int hold_look_files(struct hold_judge *j, const char *root, const char *file);
 /* Follows what the user's own settings of git name, in the repository whose top is `root`. */
 int hold_look_user(struct hold_judge *j, const char *root);
 
+/* Follows what a setting names, in the repository whose top is `root`: the same for the user's own
+ * settings and for the repository's.  An include is not followed here. */
+int hold_follow_setting(struct hold_judge *j, const char *root, const struct hold_setting *s);
+
 /* Follows what the repository names that the workspace is in, or is a worktree of. */
 int hold_look_outside(struct hold_judge *j);
 
@@ -699,9 +703,6 @@ bool hold_user_path(const char *home, const char *file, const char *value, char 
 int hold_user_read(struct arena *arena, struct hold_outside *into, const char *home,
 		   const char *path, struct error *e);
 
-/* The settings of this section name programs that git runs. */
-bool hold_user_runs(const char *section);
-
 /* Which file sets up a driver; NULL: none does. */
 const char *hold_user_driver(const struct hold_outside *o, const char *section, struct span name);
 
@@ -718,6 +719,10 @@ struct git_config;
 
 /* What a setting does; *ret_by: which command would obey it. */
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by);
+
+/* The settings that run something, one by one: section and key, with a subsection if `sub` (for
+ * tests).  False: there are no more. */
+bool hold_key_at(size_t i, const char **section, const char **key, bool *sub);
 
 /* How many bytes the names of objects have in a repository with these settings. */
 uint8_t hold_name_len(struct span config);
