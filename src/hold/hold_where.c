@@ -379,7 +379,9 @@ static struct hold_dir *hold_look_dir(struct hold_judge *j, const char *path, si
 		return NULL;
 	}
 	d->root = above;
-	return inside || hold_look_root(j, d) == 0 ? d : NULL;
+	if (inside)
+		return d;
+	return hold_look_root(j, d) == 0 && hold_look_package(j, d->path) == 0 ? d : NULL;
 }
 
 static int hold_look_path(struct hold_judge *j, const char *path)
@@ -489,6 +491,8 @@ int hold_look_around(struct hold_judge *j)
 		r = hold_look_outside(j);
 	if (r == 0 && j->changes->count)
 		r = hold_look_home(j);
+	if (r == 0)
+		r = hold_look_archives(j);
 
 	for (size_t i = 0; r == 0 && i < j->changes->count && !hold_is_late(j); i++)
 		if (j->changes->items[i].group != CHANGE_DROPPED)
