@@ -101,13 +101,12 @@ static size_t archive_escape(struct span text, size_t at, size_t digits, char *i
 	return digits;
 }
 
-/* The next word, with its escapes decoded.  In a text of pip a comment is none. */
-static bool archive_next(struct archive_words *w)
+/* Reads one word, with its escapes decoded.  In a text of pip a comment is none. */
+static bool archive_word(struct archive_words *w)
 {
-	static const char between[] = " \t\r\n\"'`,{}()[]#;<>=";
+	static const char between[] = " \t\r\n\"'`,{}()[]#;<>=?";
 	size_t len = 0;
 
-	(void)snprintf(w->before, sizeof(w->before), "%.63s", w->word);
 	while (w->at < w->text.len &&
 	       (!w->text.ptr[w->at] || strchr(between, w->text.ptr[w->at]))) {
 		bool remark = w->form == ARCHIVE_PIP && w->text.ptr[w->at] == '#';
@@ -144,6 +143,16 @@ static bool archive_next(struct archive_words *w)
 	return true;
 }
 
+/* The next word that is not a colon alone. */
+static bool archive_next(struct archive_words *w)
+{
+	(void)snprintf(w->before, sizeof(w->before), "%.63s", w->word);
+	while (archive_word(w))
+		if (!str_equal(w->word, ":"))
+			return true;
+	return false;
+}
+
 static bool archive_is_before(const struct archive_words *w, const char *const *names)
 {
 	while (*names && !str_equal(*names, w->before))
@@ -158,7 +167,7 @@ static const char *archive_behind(const char *word)
 	const char *rest = NULL;
 
 	for (size_t i = 0; !rest && i < BAWN_ARRAY_SIZE(leads); i++) {
-		rest = strstr(word, leads[i]);
+		rest = strcasestr(word, leads[i]);
 		rest = rest ? rest + strlen(leads[i]) : NULL;
 	}
 	while (rest && rest[0] == '/' && rest[1] == '/')
@@ -171,6 +180,7 @@ static enum hold_level archive_weigh(struct hold_judge *j, const char *dir,
 				     const struct archive_words *w, const char **ret)
 {
 	static const char *const paths[] = {"path", "url", NULL};
+	static const char *const resolved[] = {"resolved", "tarball", NULL};
 	static const char *const folders[] = {"path", "editable",   "directory",    "remote", "-e",
 					      "-f",   "--editable", "--find-links", NULL};
 	const char *behind = archive_behind(w->word), *word = w->word;
@@ -187,8 +197,14 @@ static enum hold_level archive_weigh(struct hold_judge *j, const char *dir,
 	if (archive_is_archive(*ret) && (behind || w->form != ARCHIVE_OTHER || strchr(word, '/') ||
 					 archive_is_before(w, paths)))
 		return HOLD_HOLD;
-	if (behind && hold_resolve(j, dir, behind, path) == 0 &&
-	    hold_type(j->view, path) == OBJECT_FILE)
+	unsigned int type = behind && hold_resolve(j, dir, behind, path) == 0
+				    ? hold_type(j->view, path)
+				    : OBJECT_ABSENT;
+
+	/* What is not there yet can come later. */
+	if (behind &&
+	    (type == OBJECT_FILE ||
+	     (type != OBJECT_DIR && archive_is_before(w, resolved) && strcasestr(word, "file:"))))
 		return HOLD_HOLD;
 	if (w->form == ARCHIVE_NODE)
 		return HOLD_NOT;
