@@ -62,55 +62,69 @@ static int around_template(struct hold_judge *j, const char *path, const char *f
 	return r;
 }
 
-/* The setting is one that names a program which git runs. */
-static bool around_user_obeys(const struct hold_setting *s)
+/*
+ * The value can name a file.  An alias without a "!" is a command of git with its arguments: these
+ * are files only where they have a slash or a dot, or where the command runs one.  A helper for
+ * passwords that is one word is a program of git's.
+ */
+static bool around_names(const struct hold_setting *s)
 {
-	bool obeyed = hold_user_runs(s->section) ||
-		      (str_equal(s->section, "core") &&
-		       (str_equal(s->key, "fsmonitor") || str_equal(s->key, "sshcommand") ||
-			str_equal(s->key, "pager") || str_equal(s->key, "editor")));
+	static const char *const runs[] = {"-c ", "-x ", "exec", "run ", "foreach"};
 
-	/* A word without a slash is a program that git finds in PATH. */
-	return obeyed && strchr(s->value, '/');
+	if (str_equal(s->section, "credential"))
+		return strpbrk(s->value, "/ \t");
+	if (!str_equal(s->section, "alias") || *s->value == '!' || strpbrk(s->value, "/."))
+		return true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(runs); i++)
+		if (strstr(s->value, runs[i]))
+			return true;
+	return false;
 }
 
-/* Follows what a setting names below `root`; `obeyed`: its value is a command. */
-static int around_setting(struct hold_judge *j, const char *root, const struct hold_setting *s,
-			  bool obeyed)
+int hold_follow_setting(struct hold_judge *j, const char *root, const struct hold_setting *s)
 {
-	const char *home = j->rules->home;
-	bool core = str_equal(s->section, "core");
-	char path[PATH_MAX], at[PATH_MAX];
+	bool core = str_equal(s->section, "core") && !s->has_subsection;
+	char path[PATH_MAX], name[256];
 
 	if (core && str_equal(s->key, "hookspath"))
-		return !hold_user_path(home, NULL, s->value, path) ||
-				       hold_resolve(j, root, path, at) < 0
+		return hold_resolve(j, root, s->value, path) < 0
 			       ? 0
-			       : hold_place_hooks(j, root, at, s->file);
+			       : hold_place_hooks(j, root, path, s->file);
 	if (str_equal(s->section, "init") && str_equal(s->key, "templatedir"))
-		return !hold_user_path(home, NULL, s->value, path) ||
-				       hold_resolve(j, root, path, at) < 0
+		return hold_resolve(j, root, s->value, path) < 0
 			       ? 0
-			       : around_template(j, at, s->file);
-	bool attributes = core && str_equal(s->key, "attributesfile");
-
-	if (attributes || (str_equal(s->key, "path") && str_after(s->section, "include"))) {
-		if (!hold_user_path(home, attributes ? NULL : s->file, s->value, path) ||
-		    hold_resolve(j, root, path, at) < 0 || !*at)
-			return 0;
-		const char *file = arena_str(&j->arena, at);
-		int r = hold_place_add(j, at, attributes ? "git-attributes" : "git-config",
-				       "%.150s names it", s->file);
-
-		return r < 0 || attributes ? r
-		       : file              ? hold_look_files(j, root, file)
-					   : around_no_memory(j);
-	}
-	if (!obeyed)
+			       : around_template(j, path, s->file);
+	if (core && str_equal(s->key, "attributesfile"))
+		return hold_resolve(j, root, s->value, path) < 0 || !*path
+			       ? 0
+			       : hold_place_add(j, path, "git-attributes",
+						"core.attributesFile of %.150s names it", s->file);
+	if (!s->by || !around_names(s))
 		return 0;
-	const struct hold_naming naming = {.rule = "git-hook-folders", .what = "git would run it"};
+	(void)snprintf(name, sizeof(name), "%.60s%s%.60s.%.60s of %.60s", s->section,
+		       s->has_subsection ? "." : "", s->subsection, s->key, s->file);
+	const struct hold_naming naming = {.rule = "git-hook-folders", .what = s->by};
+	/* ext::tools/x: the address names a program. */
+	const char *behind = str_equal(s->section, "remote") ? strstr(s->value, "::") : NULL;
 
-	return hold_follow_words(j, root, span_of_str(s->value), &naming, s->file);
+	return hold_follow_words(j, root, span_of_str(behind ? behind + 2 : s->value), &naming,
+				 name);
+}
+
+/* Follows what a setting outside the workspace names below `root`. */
+static int around_setting(struct hold_judge *j, const char *root, const struct hold_setting *s)
+{
+	char path[PATH_MAX], at[PATH_MAX];
+
+	if (!str_equal(s->key, "path") || !str_after(s->section, "include"))
+		return hold_follow_setting(j, root, s);
+	if (!hold_user_path(j->rules->home, s->file, s->value, path) ||
+	    hold_resolve(j, root, path, at) < 0 || !*at)
+		return 0;
+	const char *file = arena_str(&j->arena, at);
+	int r = hold_place_add(j, at, "git-config", "%.150s names it", s->file);
+
+	return r < 0 ? r : file ? hold_look_files(j, root, file) : around_no_memory(j);
 }
 
 int hold_look_user(struct hold_judge *j, const char *root)
@@ -118,7 +132,7 @@ int hold_look_user(struct hold_judge *j, const char *root)
 	int r = 0;
 
 	for (const struct hold_setting *s = j->rules->user.settings; r == 0 && s; s = s->next)
-		r = around_setting(j, root, s, around_user_obeys(s));
+		r = around_setting(j, root, s);
 	return r;
 }
 
@@ -192,7 +206,7 @@ static int around_settings(struct hold_judge *j, const struct around *a)
 			r = hold_user_read(&j->arena, &j->around, j->rules->home, path, j->error);
 	for (const struct hold_setting *s = j->around.settings; r == 0 && s != a->others;
 	     s = s->next)
-		r = around_setting(j, a->top, s, s->by != NULL);
+		r = around_setting(j, a->top, s);
 	return r;
 }
 

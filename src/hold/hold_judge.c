@@ -47,6 +47,7 @@ static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 			     hold_gone_pointer},
 	[HOLD_BY_PACKAGE] = {hold_by_package, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
+	[HOLD_BY_ARCHIVES] = {hold_by_archives, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
 	[HOLD_BY_INVISIBLE] = {hold_by_invisible, HOLD_OF_ALL, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_STAGED] = {hold_by_staged, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},

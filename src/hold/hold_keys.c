@@ -335,6 +335,16 @@ enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 	return HOLD_KEY_RUNS;
 }
 
+bool hold_key_at(size_t i, const char **section, const char **key, bool *sub)
+{
+	if (i >= BAWN_ARRAY_SIZE(hold_keys_run))
+		return false;
+	*section = hold_keys_run[i].section;
+	*key = hold_keys_run[i].key;
+	*sub = hold_keys_run[i].sub;
+	return true;
+}
+
 uint8_t hold_name_len(struct span config)
 {
 	struct git_config g = {.left = config};

@@ -248,5 +248,5 @@ int hold_look_named(struct hold_judge *j, const char *dir)
 		for (size_t row = 0; r == 0 && row < hold_row_count; row++)
 			if (str_equal(hold_rows[row].name, named_rules[i].rule))
 				r = named_by(j, dir, &hold_rows[row], &named_rules[i]);
-	return r;
+	return r < 0 ? r : hold_look_install(j, dir);
 }

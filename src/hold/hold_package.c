@@ -222,13 +222,17 @@ static bool hold_package_has(const struct hold_package *p, const struct hold_fie
 	return false;
 }
 
-static bool hold_is_at_install(const struct hold_field *f)
+bool hold_is_install_script(struct span key)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_at_install); i++)
-		if (hold_fields[f->row].kind == HOLD_FIELD_SCRIPT &&
-		    json_walk_is(f->key, hold_at_install[i]))
+		if (json_walk_is(key, hold_at_install[i]))
 			return true;
 	return false;
+}
+
+static bool hold_is_at_install(const struct hold_field *f)
+{
+	return hold_fields[f->row].kind == HOLD_FIELD_SCRIPT && hold_is_install_script(f->key);
 }
 
 static bool hold_is_script(const struct hold_package *p, struct span name)
@@ -283,6 +287,15 @@ static bool hold_is_from_modules(struct hold_judge *j, const struct change *c,
 	       hold_takes_from_modules(j, c->path, f->value);
 }
 
+/* A dependency that is an archive in the workspace: npm install would run its install scripts, and
+ * nobody can read them. */
+static bool hold_is_from_archive(struct hold_judge *j, const struct change *c,
+				 const struct hold_field *f)
+{
+	return hold_fields[f->row].kind == HOLD_FIELD_FETCHES && !hold_is_in_modules(c->path) &&
+	       hold_takes_archive(j, c->path, f->value);
+}
+
 /*
  * The reason names the new field that weighs most: what runs without being asked for comes first.
  */
@@ -297,6 +310,7 @@ static int hold_field_weight(struct hold_judge *j, const struct change *c,
 
 	return hold_is_at_install(f)                                       ? 4
 	       : hold_is_from_modules(j, c, f)                             ? 4
+	       : hold_is_from_archive(j, c, f)                             ? 4
 	       : kind == HOLD_FIELD_SCRIPT && hold_runs_by_itself(j, p, f) ? 3
 									   : of[kind];
 }
@@ -379,6 +393,13 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 				told->value.len < HOLD_WORD_MAX ? (int)told->value.len
 								: HOLD_WORD_MAX,
 				(const char *)told->value.ptr);
+	if (hold_is_from_archive(j, c, told))
+		return hold_say(j, v,
+				"npm install would unpack an archive of this folder, and run its "
+				"install scripts: %.*s",
+				told->value.len < HOLD_WORD_MAX ? (int)told->value.len
+								: HOLD_WORD_MAX,
+				(const char *)told->value.ptr);
 	if (hold_fields[told->row].kind >= HOLD_FIELD_LOADS || installed ||
 	    (script && !hold_runs_by_itself(j, after, told)))
 		v->most = HOLD_FLAG;
@@ -457,13 +478,16 @@ int hold_locks_end(struct hold_judge *j)
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct change *c = &j->changes->items[i];
 		bool lands = c->group == CHANGE_ORDINARY || c->group == CHANGE_FLAGGED;
-		const struct change *lead = lands && c->after.type != OBJECT_DIR &&
+		/* It is held for an archive, and package.json may be held for the same one. */
+		bool held = c->group == CHANGE_HELD && !c->with && c->rule &&
+			    str_equal(c->rule, "local-packages");
+		const struct change *lead = (lands || held) && c->after.type != OBJECT_DIR &&
 							    hold_is_lock(hold_last(c->path)) &&
 							    !hold_is_in_modules(c->path)
 						    ? hold_package_of(j, c)
 						    : NULL;
 
-		if (!lead)
+		if (!lead || (held && !hold_archives_are_of(j, c->path, lead->path)))
 			continue;
 		c->why = arena_printf(&j->changes->arena, "it belongs to %.200s, which is held",
 				      lead->path);

@@ -19,6 +19,7 @@ enum hold_content {
 	HOLD_BY_POINTER,
 	HOLD_BY_PACKAGE,
 	HOLD_BY_HOSTS,
+	HOLD_BY_ARCHIVES,
 	HOLD_BY_SCHEMA,
 	HOLD_BY_INVISIBLE,
 	HOLD_BY_STAGED,
@@ -291,9 +292,9 @@ struct hold_judge {
 typedef int hold_analyser(struct hold_judge *j, const struct change *c, struct hold_verdict *v);
 
 hold_analyser hold_by_hook, hold_by_git_config, hold_by_attributes, hold_by_submodules,
-	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_schema, hold_by_invisible,
-	hold_by_link, hold_by_staged, hold_by_commits, hold_by_objects, hold_by_ignored,
-	hold_by_known, hold_by_compiled;
+	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_archives, hold_by_schema,
+	hold_by_invisible, hold_by_link, hold_by_staged, hold_by_commits, hold_by_objects,
+	hold_by_ignored, hold_by_known, hold_by_compiled;
 
 /* Marks the changes in a folder that git ignored before the session. */
 void hold_mark_ignored(struct hold_judge *j);
@@ -572,6 +573,7 @@ struct hold_naming {
 	bool plain;
 	bool flag; /* what is named is flagged, not held */
 	bool node; /* its words can name programs of node_modules/.bin */
+	bool code; /* only files that can be code count, and none of node_modules */
 	char lead; /* the first letter of words that count; 0: all words count */
 	enum hold_words_of of;
 	const char *const *files; /* whose words we follow; NULL: the rule's own files */
@@ -658,10 +660,36 @@ int hold_look_named(struct hold_judge *j, const char *dir);
  * the folder that its names begin at. */
 int hold_look_files(struct hold_judge *j, const char *root, const char *file);
 
+/* --- hold_install.c --------------------------------------------------------------------- */
+
+/* Follows what npm install runs of the user's package in this folder. */
+int hold_look_package(struct hold_judge *j, const char *dir);
+
+/* The same, and of the packages of its workspaces. */
+int hold_look_install(struct hold_judge *j, const char *dir);
+
+/* A script of package.json with this key runs at an install.  hold_package.c */
+bool hold_is_install_script(struct span key);
+
+/* --- hold_archive.c --------------------------------------------------------------------- */
+
+/* Adds the changed archives that a package.json or a lock file names. */
+int hold_look_archives(struct hold_judge *j);
+
+/* Each archive that the lock file newly names is one that this package.json names. */
+bool hold_archives_are_of(struct hold_judge *j, const char *lock, const char *package);
+
+/* The value of a field, as the package.json at `path` has it, names an archive of the workspace. */
+bool hold_takes_archive(struct hold_judge *j, const char *path, struct span written);
+
 /* --- hold_around.c ---------------------------------------------------------------------- */
 
 /* Follows what the user's own settings of git name, in the repository whose top is `root`. */
 int hold_look_user(struct hold_judge *j, const char *root);
+
+/* Follows what a setting names, in the repository whose top is `root`: the same for the user's own
+ * settings and for the repository's.  An include is not followed here. */
+int hold_follow_setting(struct hold_judge *j, const char *root, const struct hold_setting *s);
 
 /* Follows what the repository names that the workspace is in, or is a worktree of. */
 int hold_look_outside(struct hold_judge *j);
@@ -704,9 +732,6 @@ bool hold_user_path(const char *home, const char *file, const char *value, char 
 int hold_user_read(struct arena *arena, struct hold_outside *into, const char *home,
 		   const char *path, struct error *e);
 
-/* The settings of this section name programs that git runs. */
-bool hold_user_runs(const char *section);
-
 /* Which file sets up a driver; NULL: none does. */
 const char *hold_user_driver(const struct hold_outside *o, const char *section, struct span name);
 
@@ -723,6 +748,10 @@ struct git_config;
 
 /* What a setting does; *ret_by: which command would obey it. */
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by);
+
+/* The settings that run something, one by one: section and key, with a subsection if `sub` (for
+ * tests).  False: there are no more. */
+bool hold_key_at(size_t i, const char **section, const char **key, bool *sub);
 
 /* How many bytes the names of objects have in a repository with these settings. */
 uint8_t hold_name_len(struct span config);

@@ -95,6 +95,8 @@ static const struct {
 	{"pytest", "tox.ini"},
 	{"py.test", "conftest.py"},
 	{"py.test", "pytest.ini"},
+	{"py.test", "pytest.toml"},
+	{"py.test", ".pytest.toml"},
 	{"coverage", "conftest.py"},
 	{"tox", "conftest.py"},
 	{"tox", "pyproject.toml"},
@@ -423,8 +425,11 @@ static const struct hold_name *tools_by_table(const struct hold_judge *j, const 
 /* --- Python's own modules ------------------------------------------------------------------ */
 
 /* Programs that load modules from the folder in which they start. */
-static const char *const tools_pythons[] = {"python", "python2", "python3", "pypy",
-					    "pypy3",  "pytest",  "py.test"};
+static const char *const tools_pythons[] = {
+	"python",     "python2",    "python3",    "pypy",       "pypy3",      "pytest",
+	"py.test",    "coverage",   "tox",        "nox",        "python3.9",  "python3.10",
+	"python3.11", "python3.12", "python3.13", "python3.14", "python3.15",
+};
 
 /* The name by which a hook runs a file of Python in this folder, or Python itself if the folder is
  * the top; NULL: there is none. */
@@ -457,13 +462,15 @@ static const struct hold_name *tools_python_in(struct hold_judge *j, const char 
 }
 
 /* Say a hook runs tools/check.py, and tools/json.py comes beside it: check.py would load it instead
- * of Python's own, because its own folder comes first. */
+ * of Python's own, because its own folder comes first.  Tools also ask there which modules packages
+ * have for them (a.egg-info/entry_points.txt), and load these. */
 static int tools_ask_python(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
+	const uint64_t metadata = 1ull << hold_row_of("python-metadata");
+	const uint64_t rows = metadata | 1ull << hold_row_of("python-names");
 	size_t last = strlen(c->path);
 
-	if (said->level >= HOLD_HOLD ||
-	    (!str_ends_with(c->path, ".py") && !str_ends_with(c->path, ".so")))
+	if (said->level >= HOLD_HOLD)
 		return 0;
 	/* json.py, json/__init__.py */
 	for (size_t parts = 0; parts < 2 && last > 0; parts++) {
@@ -471,15 +478,19 @@ static int tools_ask_python(struct hold_judge *j, const struct change *c, struct
 		while (last > 0 && c->path[last - 1] != '/')
 			last--;
 		hold_fold(c->path + last, &j->folded);
-		if (buf_error(&j->folded) ||
-		    !(hold_find(j->rules, buf_str(&j->folded)) >> hold_row_of("python-names") & 1))
+		uint64_t of =
+			buf_error(&j->folded) ? 0 : hold_find(j->rules, buf_str(&j->folded)) & rows;
+
+		if (!of)
 			continue;
 		const struct hold_name *n = tools_python_in(j, c->path, last > 0 ? last - 1 : 0);
 		const char *why =
 			n ? arena_printf(&j->changes->arena,
 					 "git would run it through a hook: %.150s runs %.150s, "
-					 "which would load it instead of Python's own",
-					 n->by, n->path)
+					 "which would load %s",
+					 n->by, n->path,
+					 of & metadata ? "the modules that it names"
+						       : "it instead of Python's own")
 			  : NULL;
 
 		if (n)

@@ -11,6 +11,7 @@
 #include "hold_parts.h"
 
 #include "fd.h"
+#include "git_attributes.h"
 #include "git_config.h"
 #include "str.h"
 
@@ -47,13 +48,11 @@ static bool user_is_include(const struct git_config *g)
 	       (str_equal(g->section, "include") || str_equal(g->section, "includeif"));
 }
 
-bool hold_user_runs(const char *section)
+/* Attributes can name a driver of this section. */
+static bool user_is_driver(const struct git_config *g)
 {
-	static const char *const sections[] = {"filter",    "diff", "merge",      "difftool",
-					       "mergetool", "gpg",  "credential", "hook"};
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sections); i++)
-		if (str_equal(section, sections[i]))
+	for (size_t i = 0; i < GIT_DRIVER_COUNT; i++)
+		if (str_equal(g->section, git_driver_words[i]))
 			return true;
 	return false;
 }
@@ -64,7 +63,7 @@ static bool user_is_asked_for(const struct git_config *g)
 	const char *by;
 
 	return str_equal(g->section, "core") || str_equal(g->section, "include") ||
-	       str_equal(g->section, "includeif") || hold_user_runs(g->section) ||
+	       str_equal(g->section, "includeif") || user_is_driver(g) ||
 	       hold_key_of(g, &by) == HOLD_KEY_RUNS;
 }
 

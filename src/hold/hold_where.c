@@ -103,32 +103,19 @@ static int hold_look_driver(struct hold_judge *j, const char *file, const struct
 static int hold_look_setting(struct hold_judge *j, const char *root, const char *file,
 			     const struct git_config *g, struct hold_includes *more)
 {
-	char path[PATH_MAX];
 	const char *by;
-	bool core = str_equal(g->section, "core") && !g->has_subsection;
+	struct hold_setting s = {.file = file,
+				 .section = g->section,
+				 .subsection = g->subsection,
+				 .key = g->key,
+				 .value = g->value,
+				 .has_subsection = g->has_subsection};
 
-	if (core && str_equal(g->key, "hookspath"))
-		return hold_resolve(j, root, g->value, path) < 0
-			       ? 0
-			       : hold_place_hooks(j, root, path, file);
-	if (core && str_equal(g->key, "attributesfile")) {
-		if (hold_resolve(j, root, g->value, path) < 0 || !*path)
-			return 0;
-		return hold_place_add(j, path, "git-attributes", "core.attributesFile of %.150s",
-				      file);
-	}
 	if (str_equal(g->key, "path") &&
 	    (str_equal(g->section, "include") || str_equal(g->section, "includeif")))
 		return hold_look_include(j, file, g->value, more);
-	if (hold_key_of(g, &by) != HOLD_KEY_RUNS)
-		return 0;
-	char name[256];
-
-	(void)snprintf(name, sizeof(name), "%.60s%s%.60s.%.60s of %.60s", g->section,
-		       g->has_subsection ? "." : "", g->subsection, g->key, file);
-	const struct hold_naming naming = {.rule = "git-hook-folders", .what = by};
-
-	return hold_follow_words(j, root, span_of_str(g->value), &naming, name);
+	s.by = hold_key_of(g, &by) == HOLD_KEY_RUNS ? by : NULL;
+	return hold_follow_setting(j, root, &s);
 }
 
 int hold_look_files(struct hold_judge *j, const char *root, const char *file)
@@ -392,7 +379,9 @@ static struct hold_dir *hold_look_dir(struct hold_judge *j, const char *path, si
 		return NULL;
 	}
 	d->root = above;
-	return inside || hold_look_root(j, d) == 0 ? d : NULL;
+	if (inside)
+		return d;
+	return hold_look_root(j, d) == 0 && hold_look_package(j, d->path) == 0 ? d : NULL;
 }
 
 static int hold_look_path(struct hold_judge *j, const char *path)
@@ -502,6 +491,8 @@ int hold_look_around(struct hold_judge *j)
 		r = hold_look_outside(j);
 	if (r == 0 && j->changes->count)
 		r = hold_look_home(j);
+	if (r == 0)
+		r = hold_look_archives(j);
 
 	for (size_t i = 0; r == 0 && i < j->changes->count && !hold_is_late(j); i++)
 		if (j->changes->items[i].group != CHANGE_DROPPED)

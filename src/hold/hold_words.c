@@ -310,8 +310,25 @@ static bool words_said(const struct words *w, const char *const *names)
 
 /* --- what they name --------------------------------------------------------------------- */
 
+/* The file can be code: by its end, or because it has none. */
+static bool words_is_code(const char *path)
+{
+	static const char *const ends[] = {".js",  ".cjs",  ".mjs", ".ts",  ".cts", ".mts", ".jsx",
+					   ".tsx", ".sh",   ".py",  ".rb",  ".pl",  ".php", ".lua",
+					   ".ps1", ".bash", ".bat", ".cmd", ".node"};
+	const char *slash = strrchr(path, '/');
+	const char *last = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ends); i++)
+		if (str_ends_with(last, ends[i]))
+			return true;
+	return *last && !strchr(last + 1, '.');
+}
+
 static int words_put(struct following *f, const char *path, bool settings, enum hold_name_kind kind)
 {
+	if (f->naming->code && (!words_is_code(path) || hold_is_in_modules(path) || git_rest(path)))
+		return 0;
 	const struct hold_name n = {.path = path,
 				    .kind = kind,
 				    .what = f->naming->what,
