@@ -211,21 +211,33 @@ static bool hold_comes_in(const struct hold_judge *j, const char *whole, char re
 	return false;
 }
 
+/* Writes the absolute path of `target`, named in the folder `dir`.  It follows no links. */
+static int hold_whole_path(const struct hold_judge *j, const char *dir, const char *target,
+			   char whole[PATH_MAX])
+{
+	const char *home = j->rules->home, *in_home = str_after(target, "~/");
+	int r = 0;
+
+	whole[0] = '\0';
+	if (in_home && home) {
+		r = hold_walk(home, whole, 0, true);
+		return r < 0 ? r : hold_walk(in_home, whole, strlen(whole), true);
+	}
+	if (*target != '/' && *dir != '/')
+		r = hold_walk(j->workspace, whole, 0, true);
+	if (r == 0 && *target != '/')
+		r = hold_walk(dir, whole, strlen(whole), true);
+	return r < 0 ? r : hold_walk(target, whole, strlen(whole), true);
+}
+
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX])
 {
 	size_t top = strlen(j->workspace), len = strlen(dir);
-	const char *home = j->rules->home, *in_home = str_after(target, "~/");
-	char whole[PATH_MAX] = "", rest[PATH_MAX];
-	int r = 0;
+	char whole[PATH_MAX], rest[PATH_MAX];
 
 	into[0] = '\0';
-	if (in_home && home) {
-		if (snprintf(rest, sizeof(rest), "%s/%s", home, in_home) >= (int)sizeof(rest))
-			return -EXDEV;
-		target = rest;
-	}
-	if (*target != '/' && *dir != '/') {
+	if (*target != '/' && *dir != '/' && !(j->rules->home && str_after(target, "~/"))) {
 		if (len >= PATH_MAX)
 			return -EXDEV;
 		memcpy(into, dir, len + 1);
@@ -233,17 +245,21 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 			return 0;
 		/* It leads out of the top, and maybe back. */
 		into[0] = '\0';
-		r = hold_walk(j->workspace, whole, 0, true);
 	}
-	if (r == 0 && *target != '/')
-		r = hold_walk(dir, whole, strlen(whole), true);
-	if (r == 0)
-		r = hold_walk(target, whole, strlen(whole), true);
-	if (r < 0 || top < 2)
+	if (hold_whole_path(j, dir, target, whole) < 0 || top < 2)
 		return -EXDEV;
 	if (strncmp(whole, j->workspace, top) == 0 && (!whole[top] || whole[top] == '/'))
 		return hold_walk(whole + top, into, 0, false);
 	return hold_comes_in(j, whole, rest) ? hold_walk(rest, into, 0, false) : -EXDEV;
+}
+
+bool hold_is_outside(const struct hold_judge *j, const char *dir, const char *target,
+		     char into[PATH_MAX])
+{
+	char within[PATH_MAX];
+
+	return strlen(j->workspace) > 1 && hold_resolve(j, dir, target, within) < 0 &&
+	       hold_whole_path(j, dir, target, into) == 0 && *into;
 }
 
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])

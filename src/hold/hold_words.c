@@ -34,6 +34,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_ENDINGS_MAX = 8, WORDS_BLANK = '\1' };
 
@@ -766,10 +767,23 @@ static int words_dir(struct following *f, const char *path)
 	return f->dirs[f->dir_count++] ? 0 : hold_no_memory(f->j);
 }
 
+/* A folder outside counts, too: the next words can lead from it into the workspace. */
+static int words_runs_outside(struct following *f, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return hold_is_outside(f->j, dir, name, path) && stat(path, &st) == 0 &&
+			       S_ISDIR(st.st_mode)
+		       ? words_dir(f, path)
+		       : 0;
+}
+
 /*
  * Adds a folder in which something runs, or is looked for; also from one that was named before: cd
  * a; cd b.  A folder that is not there may come by a commit, if the word before says that it is a
- * folder, and if it is not among git's own files.
+ * folder, and if it is not among git's own files.  The folder may be the workspace itself, for a
+ * hook of the repository around: cd sub.
  */
 static int words_runs_in(struct following *f, const char *name, bool sure, size_t from)
 {
@@ -778,10 +792,11 @@ static int words_runs_in(struct following *f, const char *name, bool sure, size_
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i++)
-		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path &&
-		    (words_is_folder(f->j, path) ||
-		     (sure && i < from && !git_rest(path) &&
-		      hold_type(&f->j->before, path) == OBJECT_ABSENT)))
+		if (hold_resolve(f->j, f->dirs[i], name, path) < 0)
+			r = words_runs_outside(f, f->dirs[i], name);
+		else if (!*path || words_is_folder(f->j, path) ||
+			 (sure && i < from && !git_rest(path) &&
+			  hold_type(&f->j->before, path) == OBJECT_ABSENT))
 			r = words_dir(f, path);
 	return r;
 }
