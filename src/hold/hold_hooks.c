@@ -73,8 +73,8 @@ int hold_look_hooks_outside(struct hold_judge *j, const char *root, const char *
 		return hold_look_hook_folder(j, root, at);
 	_cleanup_dir_ DIR *list = r < 0 ? NULL : dir_open(AT_FDCWD, dir, NULL);
 
-	for (const struct dirent *e; r == 0 && count < HOOKS_MAX && !hold_is_late(j) &&
-				     (e = dir_next(list, NULL));) {
+	for (const struct dirent *e;
+	     r == 0 && count < HOOKS_MAX && !hold_is_late(j) && (e = dir_next(list, NULL));) {
 		if (e->d_name[0] == '.' || str_ends_with(e->d_name, ".sample") ||
 		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
 			continue;
@@ -125,20 +125,21 @@ int hold_look_hooks_path(struct hold_judge *j, const char *root, const char *val
 /* --- files outside that a hook or a command runs ------------------------------------------------ */
 
 /* Folders of packages.  What is there knows of no file of the workspace. */
-static const char *const hooks_packages[] = {"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec",
-					   "/usr/share", "/bin", "/sbin", "/lib", "/dev", "/proc",
-					   "/sys", "/nix", "/snap"};
+static const char *const hooks_packages[] = {
+	"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/share", "/bin", "/sbin",
+	"/lib",     "/dev",      "/proc",    "/sys",         "/nix",       "/snap"};
 
 /* The file is a hook by its name, by a folder above it, or by the hook that has it in its folder. */
-static bool hooks_is_hook(const char *path, const char *own)
+static bool hooks_is_hook(const struct hold_judge *j, const char *path, const char *own)
 {
-	const char *last = strrchr(path, '/') + 1;
+	const char *last = strrchr(path, '/') + 1, *home = j->rules->home;
+	const char *below = home && str_path_beneath(path, home) ? path + strlen(home) : path;
 	const char *name;
 
 	for (size_t i = 0; (name = hold_hook_at(i)); i++)
 		if (str_equal(last, name))
 			return true;
-	return strstr(path, "hook") || (*own && str_path_beneath(path, own));
+	return strstr(below, "hook") || (*own && str_path_beneath(path, own));
 }
 
 /* A word of a text: ~/x, $HOME/x, /x, and what is behind another variable or a substitution. */
@@ -163,13 +164,12 @@ static int hooks_word(struct hold_judge *j, const char *own, bool all, const cha
 	    !hold_is_outside(j, own, slash + strspn(slash, "/"), paths[1]))
 		paths[1][0] = '\0';
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(paths); i++) {
-		struct stat st;
 		bool packaged = !*paths[i];
 
 		for (size_t k = 0; !packaged && k < BAWN_ARRAY_SIZE(hooks_packages); k++)
 			packaged = str_path_beneath(paths[i], hooks_packages[k]);
-		if (!packaged && (all || hooks_is_hook(paths[i], own)) && stat(paths[i], &st) == 0 &&
-		    S_ISREG(st.st_mode))
+		if (!packaged && (all || hooks_is_hook(j, paths[i], own)) &&
+		    hold_type_outside(j, paths[i]) == S_IFREG)
 			r = hold_includes_add(j, files, paths[i]);
 	}
 	return r;

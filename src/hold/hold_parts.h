@@ -356,6 +356,14 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 bool hold_is_outside(const struct hold_judge *j, const char *dir, const char *target,
 		     char into[PATH_MAX]);
 
+/* What is at an absolute path outside (S_IFMT of its mode); 0: nothing, or it would have to be
+ * mounted first. */
+mode_t hold_type_outside(const struct hold_judge *j, const char *path);
+
+/* Like hold_resolve, for a pattern whose stars can stand for folders above the workspace. */
+bool hold_reaches(const struct hold_judge *j, const char *dir, const char *pattern,
+		  char into[PATH_MAX]);
+
 /* Where a path of the workspace leads by links of the user, the last part or parts before it;
  * false: by none. */
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX]);

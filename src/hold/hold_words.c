@@ -536,7 +536,10 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
 		char path[PATH_MAX];
 		const char *dir = f->dirs[i];
-		bool there = hold_resolve(f->j, dir, name, path) == 0 && *path;
+		bool pattern = words_is_pattern(f, w, name);
+		bool there = (pattern ? hold_reaches(f->j, dir, name, path)
+				      : hold_resolve(f->j, dir, name, path) == 0) &&
+			     *path;
 
 		if (settings)
 			r = words_more(f, dir, name);
@@ -546,7 +549,7 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 		      (words_is_near(name) || words_is_folder(f->j, path))) ||
 		     (w->go && (words_is_near(name) || w->variable))))
 			r = words_place(f, path);
-		if (r == 0 && there && words_is_pattern(f, w, name))
+		if (r == 0 && there && pattern)
 			r = words_match(f, path);
 		if (r == 0 && (!n->keys || words_said(w, n->keys)))
 			r = words_try(f, dir, name, false);
@@ -771,10 +774,8 @@ static int words_dir(struct following *f, const char *path)
 static int words_runs_outside(struct following *f, const char *dir, const char *name)
 {
 	char path[PATH_MAX];
-	struct stat st;
 
-	return hold_is_outside(f->j, dir, name, path) && stat(path, &st) == 0 &&
-			       S_ISDIR(st.st_mode)
+	return hold_is_outside(f->j, dir, name, path) && hold_type_outside(f->j, path) == S_IFDIR
 		       ? words_dir(f, path)
 		       : 0;
 }
@@ -972,11 +973,15 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	for (size_t i = near ? f->own_count : 0; r == 0 && i < count; i++) {
 		char path[PATH_MAX];
 
-		if (hold_is_late_soon(f->j) || hold_resolve(f->j, f->dirs[i], name, path) < 0 ||
-		    !*path || git_rest(path))
+		if (hold_is_late_soon(f->j) || !hold_reaches(f->j, f->dirs[i], name, path) ||
+		    git_rest(path))
+			continue;
+		/* Of the whole workspace only the repository around speaks. */
+		if (!*path && (kind != HOLD_ALL_FOLDER || f->dirs[i][0] != '/' ||
+			       str_equal(f->dirs[i], f->j->workspace)))
 			continue;
 		if (kind == HOLD_ALL_FILE)
-			r = words_try(f, f->dirs[i], name, false);
+			r = words_try(f, "", path, false);
 		else if (kind == HOLD_ALL_FILES || strchr(path, '*'))
 			r = words_match(f, path);
 		else if (hold_type(&f->j->before, path) != OBJECT_FILE)
