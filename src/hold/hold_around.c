@@ -8,11 +8,11 @@
  * Every .git from the workspace up to the root counts, a folder or a file that says where the
  * folder is.  A .git that is in the workspace does not count here: a session can make one, and git,
  * when the user runs it further up, obeys the others all the same.  We read only, and a file that
- * cannot be read names nothing.  The named paths begin at the top of the repository.
+ * cannot be read names nothing.  The named paths begin at the top of the repository.  Its hooks are
+ * read by hold_hooks.c.
  */
 #include "hold_parts.h"
 
-#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
@@ -21,28 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AROUND_HOOKS_MAX = 128, AROUND_TEXT_MAX = 256 << 10 };
-
 static int around_no_memory(struct hold_judge *j)
 {
 	return error_set(j->error, -ENOMEM, "no memory to look around the workspace");
 }
 
 /* --- settings ----------------------------------------------------------------------------- */
-
-int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, const char *file)
-{
-	static const char why[] = "git would run it: core.hooksPath of %.150s names its folder";
-	const char *name;
-	int r = 0;
-
-	if (*path)
-		r = hold_place_add(j, path, "git-hooks", why, file);
-	/* It is the workspace itself: only files with the names of hooks are hooks. */
-	for (size_t i = 0; !*path && r == 0 && (name = hold_hook_at(i)); i++)
-		r = hold_place_add(j, name, "git-hooks", why, file);
-	return r < 0 ? r : hold_look_hook_folder(j, root, path);
-}
 
 /* Adds what git init and git clone copy into a new repository. */
 static int around_template(struct hold_judge *j, const char *path, const char *file)
@@ -87,9 +71,7 @@ int hold_follow_setting(struct hold_judge *j, const char *root, const struct hol
 	char path[PATH_MAX], name[256];
 
 	if (core && str_equal(s->key, "hookspath"))
-		return hold_resolve(j, root, s->value, path) < 0
-			       ? 0
-			       : hold_place_hooks(j, root, path, s->file);
+		return hold_look_hooks_path(j, root, s->value, s->file);
 	if (str_equal(s->section, "init") && str_equal(s->key, "templatedir"))
 		return hold_resolve(j, root, s->value, path) < 0
 			       ? 0
@@ -107,8 +89,10 @@ int hold_follow_setting(struct hold_judge *j, const char *root, const struct hol
 	/* ext::tools/x: the address names a program. */
 	const char *behind = str_equal(s->section, "remote") ? strstr(s->value, "::") : NULL;
 
-	return hold_follow_words(j, root, span_of_str(behind ? behind + 2 : s->value), &naming,
-				 name);
+	struct span words = span_of_str(behind ? behind + 2 : s->value);
+	int r = hold_follow_words(j, root, words, &naming, name);
+
+	return r < 0 ? r : hold_look_started(j, root, words, &naming);
 }
 
 /* Follows what a setting outside the workspace names below `root`. */
@@ -210,109 +194,6 @@ static int around_settings(struct hold_judge *j, const struct around *a)
 	return r;
 }
 
-/* --- its hooks ------------------------------------------------------------------------------ */
-
-/* Where a path leads in the workspace; false: it leads elsewhere. */
-static bool around_leads_in(const struct hold_judge *j, const char *path, char into[PATH_MAX])
-{
-	char real[PATH_MAX];
-
-	return realpath(path, real) && hold_resolve(j, "", real, into) == 0;
-}
-
-/* If the path leads into the workspace, what is there is a hook. */
-static int around_follow(struct hold_judge *j, const char *path)
-{
-	char at[PATH_MAX];
-
-	if (!around_leads_in(j, path, at) || !*at)
-		return 0;
-	return hold_place_add(j, at, "git-hooks", "%.200s is a link to it", path);
-}
-
-static const struct hold_naming around_naming = {.rule = "git-hook-folders",
-						 .what = "git would run it through a hook"};
-
-static int around_hook(struct hold_judge *j, const struct around *a, const char *dir,
-		       const char *name)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(AROUND_TEXT_MAX);
-	char path[PATH_MAX];
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return 0;
-	int r = around_follow(j, path);
-
-	return r < 0 || !around_read(path, &text)
-		       ? r
-		       : hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
-}
-
-/* Follows a hook in the workspace, as the user has it.  It opens nothing through a link. */
-static int around_hook_within(struct hold_judge *j, const struct around *a, const char *dir,
-			      const char *name)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(AROUND_TEXT_MAX);
-	char path[PATH_MAX], link[PATH_MAX], at[PATH_MAX];
-	int r = 0;
-
-	if (snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
-		return 0;
-	bool leads = hold_read_link(&j->before, path, link) == 0 &&
-		     hold_resolve(j, dir, link, at) == 0 && *at;
-
-	if (leads)
-		r = hold_place_add(j, at, "git-hooks", "%.200s is a link to it", path);
-	if (r < 0 || hold_read_path(&j->before, leads ? at : path, AROUND_TEXT_MAX, &text) < 0)
-		return r;
-	return hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
-}
-
-/* Follows the hooks of a folder, and what they name. */
-static int around_hooks(struct hold_judge *j, const struct around *a, const char *dir)
-{
-	int r = around_follow(j, dir);
-	size_t count = 0;
-	const char *name;
-	char at[PATH_MAX];
-
-	/* The folder is in the workspace: only files with the names of hooks are hooks. */
-	if (around_leads_in(j, dir, at)) {
-		for (size_t i = 0; r == 0 && (name = hold_hook_at(i)); i++)
-			r = around_hook_within(j, a, at, name);
-		return r;
-	}
-	_cleanup_dir_ DIR *list = r < 0 ? NULL : dir_open(AT_FDCWD, dir, NULL);
-
-	for (const struct dirent *e; r == 0 && count < AROUND_HOOKS_MAX && !hold_is_late(j) &&
-				     (e = dir_next(list, NULL));) {
-		if (e->d_name[0] == '.' || str_ends_with(e->d_name, ".sample"))
-			continue;
-		count++;
-		r = around_hook(j, a, dir, e->d_name);
-	}
-	return r;
-}
-
-/* Follows the folder that core.hooksPath names.  The user's hooks of husky are one folder above. */
-static int around_hooks_path(struct hold_judge *j, const struct around *a,
-			     const struct hold_setting *s)
-{
-	char path[PATH_MAX], dir[PATH_MAX];
-
-	if (!str_equal(s->section, "core") || !str_equal(s->key, "hookspath") ||
-	    !hold_user_path(j->rules->home, NULL, s->value, path) ||
-	    snprintf(dir, sizeof(dir), "%s%s%s", *path == '/' ? "" : a->top,
-		     *path == '/' ? "" : "/", path) >= (int)sizeof(dir))
-		return 0;
-	int r = around_hooks(j, a, dir);
-
-	if (r < 0 || !str_ends_with(dir, "/_"))
-		return r;
-	dir[strlen(dir) - 2] = '\0';
-	return around_hooks(j, a, dir);
-}
-
 static int around_look(struct hold_judge *j, struct around *a)
 {
 	char hooks[PATH_MAX];
@@ -322,12 +203,7 @@ static int around_look(struct hold_judge *j, struct around *a)
 	if (r == 0)
 		r = around_settings(j, a);
 	if (r == 0 && snprintf(hooks, sizeof(hooks), "%s/hooks", a->common) < (int)sizeof(hooks))
-		r = around_hooks(j, a, hooks);
-	for (const struct hold_setting *s = j->rules->user.settings; r == 0 && s; s = s->next)
-		r = around_hooks_path(j, a, s);
-	for (const struct hold_setting *s = j->around.settings; r == 0 && s != a->others;
-	     s = s->next)
-		r = around_hooks_path(j, a, s);
+		r = hold_look_hooks_outside(j, a->top, hooks);
 	return r;
 }
 

@@ -353,6 +353,18 @@ int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX]);
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX]);
 
+/* The target is outside the workspace: its absolute path, without ".." and with its links. */
+bool hold_is_outside(const struct hold_judge *j, const char *dir, const char *target,
+		     char into[PATH_MAX]);
+
+/* What is at an absolute path outside (S_IFMT of its mode); 0: nothing, or it would have to be
+ * mounted first. */
+mode_t hold_type_outside(const struct hold_judge *j, const char *path);
+
+/* Like hold_resolve, for a pattern whose stars can stand for folders above the workspace. */
+bool hold_reaches(const struct hold_judge *j, const char *dir, const char *pattern,
+		  char into[PATH_MAX]);
+
 /* Where a path of the workspace leads by links of the user, the last part or parts before it;
  * false: by none. */
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX]);
@@ -489,7 +501,7 @@ int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned 
 		   unsigned int is);
 
 /* Follows what the hooks in a folder of the workspace name ("": the top), in the repository at
- * `root`. */
+ * `root`.  The folder or a hook can be a link to the outside. */
 int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *dir);
 
 /* The change is, or may be, in a place for which there was no room. */
@@ -694,9 +706,33 @@ int hold_follow_setting(struct hold_judge *j, const char *root, const struct hol
 /* Follows what the repository names that the workspace is in, or is a worktree of. */
 int hold_look_outside(struct hold_judge *j);
 
-/* core.hooksPath of `file` names this folder of the workspace: adds the place, and follows its
- * hooks. */
-int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, const char *file);
+/* --- hold_hooks.c: hooks outside the workspace -------------------------------------------- */
+
+/* core.hooksPath of `file` has this value: follows the hooks there, in the workspace or outside. */
+int hold_look_hooks_path(struct hold_judge *j, const char *root, const char *value,
+			 const char *file);
+
+/* Follows what the hooks name that are in a folder outside (an absolute path), in the repository at
+ * `root`. */
+int hold_look_hooks_outside(struct hold_judge *j, const char *root, const char *dir);
+
+/* The same for one hook, a file outside. */
+int hold_look_hook_outside(struct hold_judge *j, const char *root, const char *path);
+
+/* Follows what the programs outside name that a command of git's settings starts. */
+int hold_look_started(struct hold_judge *j, const char *root, struct span command,
+		      const struct hold_naming *naming);
+
+/*
+ * Adds the files outside the workspace that the words of a text name, as absolute paths; also from
+ * the folder of `file`, if that is outside.  `all`: not only those that are hooks by their name or
+ * their folder.
+ */
+int hold_outside_named(struct hold_judge *j, const char *file, struct span text, bool all,
+		       struct hold_includes *files);
+
+/* Reads a file of the user outside the workspace; false: it cannot be read, or is no text. */
+bool hold_read_outside(const char *path, struct buf *into);
 
 /* --- hold_home.c ------------------------------------------------------------------------ */
 

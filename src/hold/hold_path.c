@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folders that a file of the user puts in PATH: when the user enters a folder (`PATH_add bin` of
- * direnv, `_.path` of mise), or when a hook runs, itself or by a file that it sources.
+ * direnv, `_.path` of mise), or when a hook runs, itself or by a file that it sources, or by a hook
+ * outside the workspace that it runs.
  * hold_names.c judges what comes into them.
  */
 #include "hold_parts.h"
@@ -60,9 +61,20 @@ static int path_word(struct hold_judge *j, const char *root, struct span word, c
 	const char *slash = strchr(text, '/');
 	int r = 0;
 
-	if (hold_resolve(j, root, text, folder) == 0 && *folder)
+	/* From the repository around, the folder may be the workspace itself. */
+	bool around = *root == '/' && !str_equal(text, ".");
+
+	if (hold_resolve(j, root, text, folder) == 0 && (*folder || around))
 		r = path_folder(j, folder, rule, by);
-	if (r == 0 && slash && hold_resolve(j, root, slash + 1, folder) == 0 && *folder)
+	if (r == 0 && slash && slash[1] && hold_resolve(j, root, slash + 1, folder) == 0 &&
+	    (*folder || around))
+		r = path_folder(j, folder, rule, by);
+	/* An absolute path, or one from the home. */
+	const char *home = j->rules->home ? str_after(text, "HOME/") : NULL;
+
+	if (r == 0 && (skip > 0 || home) &&
+	    hold_resolve(j, home ? j->rules->home : "/", home ? home : text, folder) == 0 &&
+	    *folder)
 		r = path_folder(j, folder, rule, by);
 	return r;
 }
@@ -329,6 +341,8 @@ static int path_sourced(struct path_run *run, const char *file, struct span text
 	char said[PATH_MAX];
 	int r = hold_look_programs(run->j, run->root, text, run->naming->rule, file);
 
+	if (r == 0)
+		r = hold_outside_named(run->j, file, text, false, &run->files);
 	while (r == 0 && text.len > 0 && !hold_is_late_soon(run->j)) {
 		const uint8_t *end = memchr(text.ptr, '\n', text.len);
 		struct span line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
@@ -354,7 +368,8 @@ int hold_look_run(struct hold_judge *j, const char *root, const char *file, stru
 		_cleanup_buf_ struct buf more = BUF_INIT(HOLD_READ_MAX);
 		const char *path = run.files.files[i];
 
-		if (hold_read_path(&j->before, path, HOLD_READ_MAX, &more) < 0)
+		if (*path == '/' ? !hold_read_outside(path, &more)
+				 : hold_read_path(&j->before, path, HOLD_READ_MAX, &more) < 0)
 			continue;
 		with_node.node = with_node.node || hold_says_node(buf_span(&more), path);
 		r = hold_follow_file(j, root, path, buf_span(&more), &with_node, NULL);

@@ -7,6 +7,7 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -164,20 +165,25 @@ static bool hold_is_automount(int fd)
 }
 
 /* Follows an absolute path through all links until it comes to the workspace: `rest` is what
- * follows then.  False: it does not come there. */
-static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX])
+ * follows then.  False: it does not come there.  *ret_type: what is at its end, if that is outside
+ * (S_IFMT of its mode). */
+static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX],
+			  mode_t *ret_type)
 {
 	_cleanup_fd_ int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char link[PATH_MAX], next[PATH_MAX], part[NAME_MAX + 1];
 	dev_t known = 0; /* the last device that is no automount */
 	int links = 0;
-	struct stat st;
+	struct stat st = {.st_mode = 0};
 
+	*ret_type = 0;
 	(void)snprintf(rest, PATH_MAX, "%s", whole);
 	while (at >= 0) {
 		const char *name = rest + strspn(rest, "/");
 		size_t len = strcspn(name, "/");
 
+		if (len == 0)
+			*ret_type = st.st_mode & S_IFMT;
 		if (len == 0 || len > NAME_MAX)
 			return false;
 		memcpy(part, name, len);
@@ -211,21 +217,34 @@ static bool hold_comes_in(const struct hold_judge *j, const char *whole, char re
 	return false;
 }
 
+/* Writes the absolute path of `target`, named in the folder `dir`.  It follows no links. */
+static int hold_whole_path(const struct hold_judge *j, const char *dir, const char *target,
+			   char whole[PATH_MAX])
+{
+	const char *home = j->rules->home, *in_home = str_after(target, "~/");
+	int r = 0;
+
+	whole[0] = '\0';
+	if (in_home && home) {
+		r = hold_walk(home, whole, 0, true);
+		return r < 0 ? r : hold_walk(in_home, whole, strlen(whole), true);
+	}
+	if (*target != '/' && *dir != '/')
+		r = hold_walk(j->workspace, whole, 0, true);
+	if (r == 0 && *target != '/')
+		r = hold_walk(dir, whole, strlen(whole), true);
+	return r < 0 ? r : hold_walk(target, whole, strlen(whole), true);
+}
+
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX])
 {
 	size_t top = strlen(j->workspace), len = strlen(dir);
-	const char *home = j->rules->home, *in_home = str_after(target, "~/");
-	char whole[PATH_MAX] = "", rest[PATH_MAX];
-	int r = 0;
+	char whole[PATH_MAX], rest[PATH_MAX];
+	mode_t type;
 
 	into[0] = '\0';
-	if (in_home && home) {
-		if (snprintf(rest, sizeof(rest), "%s/%s", home, in_home) >= (int)sizeof(rest))
-			return -EXDEV;
-		target = rest;
-	}
-	if (*target != '/' && *dir != '/') {
+	if (*target != '/' && *dir != '/' && !(j->rules->home && str_after(target, "~/"))) {
 		if (len >= PATH_MAX)
 			return -EXDEV;
 		memcpy(into, dir, len + 1);
@@ -233,17 +252,59 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 			return 0;
 		/* It leads out of the top, and maybe back. */
 		into[0] = '\0';
-		r = hold_walk(j->workspace, whole, 0, true);
 	}
-	if (r == 0 && *target != '/')
-		r = hold_walk(dir, whole, strlen(whole), true);
-	if (r == 0)
-		r = hold_walk(target, whole, strlen(whole), true);
-	if (r < 0 || top < 2)
+	if (hold_whole_path(j, dir, target, whole) < 0 || top < 2)
 		return -EXDEV;
 	if (strncmp(whole, j->workspace, top) == 0 && (!whole[top] || whole[top] == '/'))
 		return hold_walk(whole + top, into, 0, false);
-	return hold_comes_in(j, whole, rest) ? hold_walk(rest, into, 0, false) : -EXDEV;
+	return hold_comes_in(j, whole, rest, &type) ? hold_walk(rest, into, 0, false) : -EXDEV;
+}
+
+bool hold_is_outside(const struct hold_judge *j, const char *dir, const char *target,
+		     char into[PATH_MAX])
+{
+	char within[PATH_MAX];
+
+	return strlen(j->workspace) > 1 && hold_resolve(j, dir, target, within) < 0 &&
+	       hold_whole_path(j, dir, target, into) == 0 && *into;
+}
+
+mode_t hold_type_outside(const struct hold_judge *j, const char *path)
+{
+	char rest[PATH_MAX];
+	mode_t type;
+
+	return hold_comes_in(j, path, rest, &type) ? 0 : type;
+}
+
+bool hold_reaches(const struct hold_judge *j, const char *dir, const char *pattern,
+		  char into[PATH_MAX])
+{
+	char whole[PATH_MAX], part[PATH_MAX], have[PATH_MAX];
+	const char *want = whole, *top = j->workspace;
+
+	if (hold_resolve(j, dir, pattern, into) == 0)
+		return true;
+	if (!hold_is_outside(j, dir, pattern, whole))
+		return false;
+	/* The parts of the workspace's own path must match. */
+	while (*top) {
+		want += *want == '/';
+		top += *top == '/';
+		size_t len = strcspn(want, "/"), own = strcspn(top, "/");
+
+		/* Whatever is left of the workspace's path, the last part of the pattern counts. */
+		if (len == 2 && memcmp(want, "**", 2) == 0)
+			return snprintf(into, PATH_MAX, "**/%s", strrchr(whole, '/') + 1) <
+			       PATH_MAX;
+		(void)snprintf(part, sizeof(part), "%.*s", (int)len, want);
+		(void)snprintf(have, sizeof(have), "%.*s", (int)own, top);
+		if (len == 0 || fnmatch(part, have, 0) != 0)
+			return false;
+		want += len;
+		top += own;
+	}
+	return hold_walk(want, into, 0, false) == 0;
 }
 
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])

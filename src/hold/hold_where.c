@@ -58,6 +58,27 @@ static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 	return r;
 }
 
+/* Where a path leads by links of the user.  *ret_out: to an absolute path outside; else `into` is a
+ * path in the workspace.  False: it is no link. */
+static bool hold_link_leads(struct hold_judge *j, const char *path, char into[PATH_MAX],
+			    bool *ret_out)
+{
+	char link[PATH_MAX], dir[PATH_MAX], leads[PATH_MAX];
+	size_t hops = 0;
+
+	*ret_out = false;
+	if (snprintf(into, PATH_MAX, "%s", path) >= PATH_MAX)
+		return false;
+	for (; hops < HOLD_HOPS_MAX && !*ret_out; hops++) {
+		if (hold_read_link(&j->before, into, link) < 0 || hold_parent(into, dir) < 0)
+			break;
+		*ret_out = hold_is_outside(j, dir, link, into);
+		if (!*ret_out && hold_resolve(j, dir, link, leads) == 0)
+			memcpy(into, leads, sizeof(leads));
+	}
+	return hops > 0;
+}
+
 /* --- repositories of the user's ------------------------------------------------------- */
 
 /* The files that a settings file includes are settings files, too. */
@@ -170,9 +191,13 @@ static int hold_look_hook(void *context, const char *name)
 	if (!path)
 		return hold_no_memory(j);
 	int r = hold_follow(j, path, "git-hooks");
+	char leads[PATH_MAX];
+	bool out = false, link = hold_link_leads(j, path, leads, &out);
 
+	if (r == 0 && out)
+		return hold_look_hook_outside(j, h->root, leads);
 	/* A file that is longer is not a script. */
-	if (r < 0 || hold_read_path(&j->before, path, HOLD_READ_MAX, &text) < 0)
+	if (r < 0 || hold_read_path(&j->before, link ? leads : path, HOLD_READ_MAX, &text) < 0)
 		return r;
 	const struct hold_naming naming = {.rule = "git-hook-folders",
 					   .what = "git would run it through a hook"};
@@ -183,6 +208,14 @@ static int hold_look_hook(void *context, const char *name)
 
 int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *dir)
 {
+	char leads[PATH_MAX];
+	bool out = false;
+
+	if (*dir && hold_link_leads(j, dir, leads, &out)) {
+		if (out)
+			return hold_look_hooks_outside(j, root, leads);
+		dir = leads;
+	}
 	struct hold_hooks h = {j, root, dir, 0};
 	const char *name;
 	int r = 0;

@@ -34,6 +34,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_ENDINGS_MAX = 8, WORDS_BLANK = '\1' };
 
@@ -552,7 +553,10 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
 		char path[PATH_MAX];
 		const char *dir = f->dirs[i];
-		bool there = hold_resolve(f->j, dir, name, path) == 0 && *path;
+		bool pattern = words_is_pattern(f, w, name);
+		bool there = (pattern ? hold_reaches(f->j, dir, name, path)
+				      : hold_resolve(f->j, dir, name, path) == 0) &&
+			     *path;
 
 		if (settings)
 			r = words_more(f, dir, name);
@@ -562,7 +566,7 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 		      (words_is_near(name) || words_is_folder(f->j, path))) ||
 		     (w->go && (words_is_near(name) || w->variable))))
 			r = words_place(f, path);
-		if (r == 0 && there && words_is_pattern(f, w, name))
+		if (r == 0 && there && pattern)
 			r = words_match(f, path);
 		if (r == 0 && (!n->keys || words_said(w, n->keys)))
 			r = words_try(f, dir, name, false);
@@ -783,10 +787,21 @@ static int words_dir(struct following *f, const char *path)
 	return f->dirs[f->dir_count++] ? 0 : hold_no_memory(f->j);
 }
 
+/* A folder outside counts, too: the next words can lead from it into the workspace. */
+static int words_runs_outside(struct following *f, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return hold_is_outside(f->j, dir, name, path) && hold_type_outside(f->j, path) == S_IFDIR
+		       ? words_dir(f, path)
+		       : 0;
+}
+
 /*
  * Adds a folder in which something runs, or is looked for; also from one that was named before: cd
  * a; cd b.  A folder that is not there may come by a commit, if the word before says that it is a
- * folder, and if it is not among git's own files.
+ * folder, and if it is not among git's own files.  The folder may be the workspace itself, for a
+ * hook of the repository around: cd sub.
  */
 static int words_runs_in(struct following *f, const char *name, bool sure, size_t from)
 {
@@ -795,10 +810,11 @@ static int words_runs_in(struct following *f, const char *name, bool sure, size_
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i++)
-		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path &&
-		    (words_is_folder(f->j, path) ||
-		     (sure && i < from && !git_rest(path) &&
-		      hold_type(&f->j->before, path) == OBJECT_ABSENT)))
+		if (hold_resolve(f->j, f->dirs[i], name, path) < 0)
+			r = words_runs_outside(f, f->dirs[i], name);
+		else if (!*path || words_is_folder(f->j, path) ||
+			 (sure && i < from && !git_rest(path) &&
+			  hold_type(&f->j->before, path) == OBJECT_ABSENT))
 			r = words_dir(f, path);
 	return r;
 }
@@ -974,11 +990,15 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	for (size_t i = near ? f->own_count : 0; r == 0 && i < count; i++) {
 		char path[PATH_MAX];
 
-		if (hold_is_late_soon(f->j) || hold_resolve(f->j, f->dirs[i], name, path) < 0 ||
-		    !*path || git_rest(path))
+		if (hold_is_late_soon(f->j) || !hold_reaches(f->j, f->dirs[i], name, path) ||
+		    git_rest(path))
+			continue;
+		/* Of the whole workspace only the repository around speaks. */
+		if (!*path && (kind != HOLD_ALL_FOLDER || f->dirs[i][0] != '/' ||
+			       str_equal(f->dirs[i], f->j->workspace)))
 			continue;
 		if (kind == HOLD_ALL_FILE)
-			r = words_try(f, f->dirs[i], name, false);
+			r = words_try(f, "", path, false);
 		else if (kind == HOLD_ALL_FILES || strchr(path, '*'))
 			r = words_match(f, path);
 		else if (hold_type(&f->j->before, path) != OBJECT_FILE)

@@ -386,8 +386,9 @@ void layers_session_note_interrupted(const struct layers *l, const char *name, b
 		(void)unlinkat(dir, "interrupted", 0);
 		return;
 	}
-	_cleanup_fd_ int made =
-		openat(dir, "interrupted", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int made = openat(dir, "interrupted", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	fd_close(&made);
 }
 
 bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)

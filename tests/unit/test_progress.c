@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -65,9 +66,18 @@ static void work(struct screen *s, int to, char *ret, size_t size)
 	progress_clear(&p);
 	progress_clear(&p);
 	(void)dup2(s->was, STDERR_FILENO);
-	ssize_t n = read(s->master, ret, size - 1);
+	/* A terminal may pass it on in pieces. */
+	size_t at = 0;
 
-	ret[n > 0 ? n : 0] = '\0';
+	for (struct pollfd more = {.fd = s->master, .events = POLLIN};
+	     at < size - 1 && poll(&more, 1, 300) > 0;) {
+		ssize_t n = read(s->master, ret + at, size - 1 - at);
+
+		if (n <= 0)
+			break;
+		at += (size_t)n;
+	}
+	ret[at] = '\0';
 }
 
 static void test_line(void **state)

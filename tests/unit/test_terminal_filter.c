@@ -384,7 +384,7 @@ static void test_said_in_a_line(void **state)
 	run(&f, "\033]2;t\a\033]133;A\a\033]7;x\a\005", 21, &b);
 	terminal_filter_say(&f, &said);
 	assert_string_equal(buf_str(&said), "");
-	run(&f, "\033]52;c;eA==\a\033]52;c;eA==\a\033]9;x\a\033[5i", 36, &b);
+	run(&f, "\033]52;c;eA==\a\033]52;c;eA==\a\033]9;x\a\033[5i", 34, &b);
 	terminal_filter_say(&f, &said);
 	assert_string_equal(buf_str(&said),
 			    "2 writes to the clipboard, 1 notice and 1 order to print");
