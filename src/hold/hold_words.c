@@ -828,6 +828,9 @@ static int words_goes_on(struct following *f, const struct words *w, size_t from
 	size_t at = w->at - 1;
 	char path[PATH_MAX];
 
+	/* git submodule foreach CMD: in each submodule, and the workspace can be one. */
+	f->anywhere = f->anywhere || (str_equal(w->bare, "foreach") &&
+				      (str_equal(w->before, "submodule") || w->before[0] == '-'));
 	if (!goes && !key)
 		return 0;
 	while (at < w->text.len && w->text.ptr[at] &&
