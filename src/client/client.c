@@ -532,7 +532,7 @@ static int client_start_first(struct client *c)
 /* It was over before it was let go.  What could not be started is told as without --detach. */
 static void client_end_first(struct client *c)
 {
-	_cleanup_buf_ struct buf shown = BUF_INIT(CLIENT_FIRST_BYTES * 4);
+	_cleanup_buf_ struct buf shown = BUF_INIT((size_t)CLIENT_FIRST_BYTES * 4);
 	struct text err = text_open(STDERR_FILENO), out = text_open(STDOUT_FILENO);
 
 	if (WIFEXITED(c->status) && (WEXITSTATUS(c->status) == CLIENT_NOT_FOUND ||

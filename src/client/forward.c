@@ -342,19 +342,22 @@ static int forward_listen(const struct published *p, uint16_t port, struct error
 /* "127.0.0.1:3000" */
 static void forward_name(struct forward *f)
 {
-	struct sockaddr_storage at = {.ss_family = AF_UNSPEC};
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at;
 	socklen_t len = sizeof(at);
 	char host[INET6_ADDRSTRLEN] = "";
 
-	(void)getsockname(f->listener, (struct sockaddr *)&at, &len);
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&at;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&at;
-	bool is_v6 = at.ss_family == AF_INET6;
+	memset(&at, 0, sizeof(at));
+	(void)getsockname(f->listener, &at.any, &len);
+	bool is_v6 = at.any.sa_family == AF_INET6;
 
-	(void)(is_v6 ? inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host))
-		     : inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host)));
+	(void)(is_v6 ? inet_ntop(AF_INET6, &at.v6.sin6_addr, host, sizeof(host))
+		     : inet_ntop(AF_INET, &at.v4.sin_addr, host, sizeof(host)));
 	(void)snprintf(f->at, sizeof(f->at), is_v6 ? "[%s]:%d" : "%s:%d", host,
-		       ntohs(is_v6 ? v6->sin6_port : v4->sin_port));
+		       ntohs(is_v6 ? at.v6.sin6_port : at.v4.sin_port));
 }
 
 int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,

@@ -233,12 +233,11 @@ static void filter_end_sequence(struct terminal_filter *f, char final, struct bu
 	else if (first == '?' && !mid && (final == 's' || final == 'r'))
 		; /* puts modes aside: that is ours to do */
 	else if (scrolls || tabs ||
-		 filter_is_in(filter_silent, BAWN_ARRAY_SIZE(filter_silent), first, mid, final))
-		filter_put_sequence(f, final, into);
-	else if (f->questions &&
-		 filter_is_in(filter_questions, BAWN_ARRAY_SIZE(filter_questions), first, mid,
-			      final) &&
-		 (mid || filter_is_fair(f, final)))
+		 filter_is_in(filter_silent, BAWN_ARRAY_SIZE(filter_silent), first, mid, final) ||
+		 (f->questions &&
+		  filter_is_in(filter_questions, BAWN_ARRAY_SIZE(filter_questions), first, mid,
+			       final) &&
+		  (mid || filter_is_fair(f, final))))
 		filter_put_sequence(f, final, into);
 	else
 		filter_keep(f, filter_class_of_sequence(f, mid, final));

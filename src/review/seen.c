@@ -231,7 +231,7 @@ static bool seen_is_whole(const struct choices *c, const struct basis *b, const 
 /* Both are of one thing (hold.h). */
 static bool seen_is_one_thing(const struct change *a, const struct change *b)
 {
-	return a->whole && a->whole == b->whole && memcmp(a->path, b->path, a->whole) == 0;
+	return b && a->whole && a->whole == b->whole && memcmp(a->path, b->path, a->whole) == 0;
 }
 
 /* What lands as one thing, and is not all as it was seen, does not land: half of it is of no use. */

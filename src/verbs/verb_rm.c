@@ -61,7 +61,7 @@ static int rename_do(const struct invocation *i, struct error *e)
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_names_ struct session_names names = {NULL, 0};
 	struct text out = text_open(STDOUT_FILENO);
-	struct session_places places;
+	struct session_places places = {NULL, NULL};
 	struct host host;
 	const char *label = i->arguments[1];
 	int r = rm_places(&arena, &host, &places, e);
@@ -148,11 +148,11 @@ static int rm_look(struct rm *rm, const char *typed)
 static void rm_put_question(const struct rm *rm, struct buf *into)
 {
 	buf_putf(into, "Remove %s, with ", rm->name);
-	if (rm->layers.dir < 0) {
-		buf_put_str(into, "nothing that waits");
-	} else if (rm->session.mode != LAYERS_REVIEW) {
+	bool waits = rm->layers.dir >= 0 && layers_session_waits(&rm->layers, &rm->session);
+
+	if (rm->layers.dir >= 0 && rm->session.mode != LAYERS_REVIEW) {
 		buf_put_str(into, "what could undo it");
-	} else if (!layers_session_waits(&rm->layers, &rm->session)) {
+	} else if (!waits) {
 		buf_put_str(into, "nothing that waits");
 	} else {
 		(void)waiting_count(&rm->layers, &rm->session, into);

@@ -365,8 +365,8 @@ static void try_stream(uint32_t *seed, unsigned int allow)
 
 static void test_any_cut_and_twice(void **state)
 {
-	uint32_t seed =
-		getenv("BAWN_SEED") ? (uint32_t)strtoul(getenv("BAWN_SEED"), NULL, 10) : 20261118;
+	const char *said = getenv("BAWN_SEED");
+	uint32_t seed = said ? (uint32_t)strtoul(said, NULL, 10) : 20261118;
 
 	(void)state;
 	print_message("seed %u (BAWN_SEED)\n", seed);
