@@ -398,7 +398,7 @@ static int archive_follow(struct hold_judge *j, const struct view *v, const char
 	int r = s ? archive_read(j, dir, buf_span(&text), archive_form_of(path), s)
 		  : hold_no_memory(j);
 
-	for (size_t i = 0; r >= 0 && i < s->count; i++) {
+	for (size_t i = 0; s && r >= 0 && i < s->count; i++) {
 		const struct hold_name n = {.path = at,
 					    .what = "the next install would unpack it, and run its "
 						    "scripts",

@@ -58,23 +58,23 @@ static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 	return r;
 }
 
-/* Where a path leads by links of the user.  *ret_out: to an absolute path outside; else `into` is a
+/* Where a path leads by links of the user.  *ret_out: to an absolute path outside; else `at` is a
  * path in the workspace.  False: it is no link. */
-static bool hold_link_leads(struct hold_judge *j, const char *path, char into[PATH_MAX],
+static bool hold_link_leads(struct hold_judge *j, const char *path, char at[PATH_MAX],
 			    bool *ret_out)
 {
 	char link[PATH_MAX], dir[PATH_MAX], leads[PATH_MAX];
 	size_t hops = 0;
 
 	*ret_out = false;
-	if (snprintf(into, PATH_MAX, "%s", path) >= PATH_MAX)
+	if (snprintf(at, PATH_MAX, "%s", path) >= PATH_MAX)
 		return false;
 	for (; hops < HOLD_HOPS_MAX && !*ret_out; hops++) {
-		if (hold_read_link(&j->before, into, link) < 0 || hold_parent(into, dir) < 0)
+		if (hold_read_link(&j->before, at, link) < 0 || hold_parent(at, dir) < 0)
 			break;
-		*ret_out = hold_is_outside(j, dir, link, into);
+		*ret_out = hold_is_outside(j, dir, link, at);
 		if (!*ret_out && hold_resolve(j, dir, link, leads) == 0)
-			memcpy(into, leads, sizeof(leads));
+			memcpy(at, leads, sizeof(leads));
 	}
 	return hops > 0;
 }
