@@ -382,15 +382,3 @@ int hold_look_run(struct hold_judge *j, const char *root, const char *file, stru
 		       ? r
 		       : hold_follow_file(j, root, file, text, &with_node, NULL);
 }
-
-bool hold_says_node(struct span text, const char *file)
-{
-	static const char *const words[] = {"npx",  "npm",          "yarn",
-					    "pnp",  "bunx",         "corepack",
-					    "bun ", "node_modules", "lint-staged"};
-	bool says = file && (strstr(file, ".husky/") || strstr(file, ".lintstagedrc"));
-
-	for (size_t i = 0; !says && text.len > 0 && i < BAWN_ARRAY_SIZE(words); i++)
-		says = memmem(text.ptr, text.len, words[i], strlen(words[i])) != NULL;
-	return says;
-}
