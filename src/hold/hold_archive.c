@@ -261,7 +261,8 @@ static bool archive_had(const struct archive_set *s, const struct archive_said *
 
 int hold_by_archives(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
-	_cleanup_free_ struct archive_set *both = calloc(2, sizeof(*both));
+	_cleanup_free_ struct archive_set *had = calloc(1, sizeof(*had));
+	_cleanup_free_ struct archive_set *has = calloc(1, sizeof(*has));
 	enum archive_form form = archive_form_of(c->path);
 	const struct archive_said *told = NULL;
 	char dir[PATH_MAX];
@@ -276,22 +277,22 @@ int hold_by_archives(struct hold_judge *j, const struct change *c, struct hold_v
 		v->most = HOLD_FLAG;
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (!both)
+	if (!had || !has)
 		return hold_no_memory(j);
 	if (hold_parent(c->path, dir) < 0)
 		return 0;
-	r = archive_read(j, dir, buf_span(&j->old), form, &both[0]);
+	r = archive_read(j, dir, buf_span(&j->old), form, had);
 	if (r == 0)
-		r = archive_read(j, dir, buf_span(&j->after), form, &both[1]);
-	for (size_t i = 0; r == 0 && i < both[1].count; i++) {
-		const struct archive_said *one = &both[1].items[i];
+		r = archive_read(j, dir, buf_span(&j->after), form, has);
+	for (size_t i = 0; r == 0 && i < has->count; i++) {
+		const struct archive_said *one = &has->items[i];
 
-		if (!archive_had(&both[0], one) && (!told || one->level > told->level))
+		if (!archive_had(had, one) && (!told || one->level > told->level))
 			told = one;
 	}
 	if (r < 0)
 		return r;
-	if (both[1].full)
+	if (has->full)
 		return hold_say(j, v, "it names more packages of this folder than can be told");
 	v->most = told ? told->level : HOLD_NOT;
 	return !told ? 0

@@ -184,8 +184,8 @@ static void linger_gather(const char *root, const char *user, struct linger_conf
 	_cleanup_free_ struct linger_files *files = calloc(1, sizeof(*files));
 	int r = -ENOENT;
 
-	for (size_t i = BAWN_ARRAY_SIZE(linger_places); r < 0 && i-- > 0;)
-		r = linger_read(root, linger_places[i], "logind.conf", &text);
+	for (size_t i = BAWN_ARRAY_SIZE(linger_places); r < 0 && i > 0; i--)
+		r = linger_read(root, linger_places[i - 1], "logind.conf", &text);
 	if (r == 0)
 		linger_read_conf(buf_span(&text), user, true, conf);
 	if (files)
@@ -195,8 +195,8 @@ static void linger_gather(const char *root, const char *user, struct linger_conf
 
 		(void)snprintf(name, sizeof(name), "logind.conf.d/%s", files->names[n]);
 		r = -ENOENT;
-		for (size_t i = BAWN_ARRAY_SIZE(linger_places); r < 0 && i-- > 0;)
-			r = linger_read(root, linger_places[i], name, &text);
+		for (size_t i = BAWN_ARRAY_SIZE(linger_places); r < 0 && i > 0; i--)
+			r = linger_read(root, linger_places[i - 1], name, &text);
 		if (r == 0)
 			linger_read_conf(buf_span(&text), user, false, conf);
 	}

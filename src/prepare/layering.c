@@ -684,10 +684,11 @@ void layering_unseen(const struct layering *g)
 		layers_session_forget_makers(g->layers, g->session.name);
 }
 
-int layering_first(const struct layering *g, const struct plan *plan, struct error *e)
+int layering_first(const struct layering *g, const struct plan *plan, int *ret_dir, struct error *e)
 {
+	*ret_dir = -1;
 	if (g->hold < 0)
-		return -1;
+		return 0;
 	mode_t mask = umask(0);
 	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, true);
 	int r = dir;
@@ -699,7 +700,10 @@ int layering_first(const struct layering *g, const struct plan *plan, struct err
 		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
 	if (r >= 0 && g->session.mode == LAYERS_DIRECT)
 		layering_checkpoint(plan, dir, r);
-	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
+	if (r < 0)
+		return error_sys(e, r, "keeping first versions of files");
+	*ret_dir = r;
+	return 0;
 }
 
 /*

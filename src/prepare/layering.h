@@ -55,9 +55,10 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
 /* This run of it has no record: who made its files is not known any more. */
 void layering_unseen(const struct layering *g);
 
-/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
- * direct mode with a snapshot of the workspace, where there can be one. */
-int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
+/* Makes the folder of its first versions (src/record/first.h): *ret_dir is open, or -1 where it has none.
+ * In direct mode with a snapshot of the workspace, where there can be one. */
+int layering_first(const struct layering *g, const struct plan *plan, int *ret_dir,
+		   struct error *e);
 
 /* When the workspace was renamed since its last session: says so on standard error. */
 void layering_say_renamed(const struct layers *l);

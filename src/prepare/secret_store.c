@@ -101,10 +101,13 @@ int secret_store_key(const struct host *h, bool create, struct arena *arena, str
 		return error_set(e, -ENOMEM, "no memory for a key");
 	if (flock(dir, LOCK_EX) < 0)
 		return error_sys(e, -errno, "cannot lock %s", h->state_dir);
-	int r = store_read(h, dir, STORE_KEY, &b, e);
+	struct error why = ERROR_INIT;
+	int r = store_read(h, dir, STORE_KEY, &b, &why);
 
 	if (r == -ENOENT && !create)
 		return 0;
+	if (r < 0 && r != -ENOENT)
+		*e = why;
 	if (r == -ENOENT || (r == 0 && b.len != SECRET_KEY_SIZE)) {
 		if (getrandom(bytes, SECRET_KEY_SIZE, 0) != SECRET_KEY_SIZE)
 			return error_sys(e, -errno, "cannot make a key");

@@ -165,10 +165,11 @@ bool sharing_is_taken(const struct sharing *s, const char *name)
 	return s && layers_session_read(&s->layers, name, &other, &e) != -ENOENT;
 }
 
-int sharing_first(const struct sharing *s, struct error *e)
+int sharing_first(const struct sharing *s, int *ret_dir, struct error *e)
 {
+	*ret_dir = -1;
 	if (sharing_hold(s) < 0)
-		return -1;
+		return 0;
 	mode_t mask = umask(0);
 	_cleanup_fd_ int dir = layers_session_dir(&s->layers, s->session.name, true);
 	int r = dir < 0 ? dir : mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
@@ -176,7 +177,10 @@ int sharing_first(const struct sharing *s, struct error *e)
 	(void)umask(mask);
 	if (r == 0)
 		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
-	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
+	if (r < 0)
+		return error_sys(e, r, "keeping first versions of files");
+	*ret_dir = r;
+	return 0;
 }
 
 int sharing_hold(const struct sharing *s)

@@ -28,8 +28,8 @@ int sharing_begin(struct sharing *s, struct layers_session *of, const struct pre
 /* Nothing is done where none was begun. */
 int sharing_end(struct sharing *s, bool forget, struct error *e);
 
-/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none. */
-int sharing_first(const struct sharing *s, struct error *e);
+/* Makes the folder of its first versions (src/record/first.h): *ret_dir is open, or -1 where it has none. */
+int sharing_first(const struct sharing *s, int *ret_dir, struct error *e);
 
 /* The lock that says that it runs; -1: there is none. */
 int sharing_hold(const struct sharing *s);

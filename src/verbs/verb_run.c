@@ -288,13 +288,12 @@ static int run_record(struct run *run, struct error *e)
 	if (r < 0)
 		return r;
 	run->how.record = &run->record;
-	run->first = layering_first(&run->layering, run->plan, e);
-	if (run->first < 0 && e->code < 0)
-		return e->code;
+	r = layering_first(&run->layering, run->plan, &run->first, e);
+	if (r == 0)
+		r = sharing_first(run->layering.sharing, &run->shared_first, e);
+	if (r < 0)
+		return r;
 	run->how.first = run->first;
-	run->shared_first = sharing_first(run->layering.sharing, e);
-	if (run->shared_first < 0 && e->code < 0)
-		return e->code;
 	run->how.shared_first = run->shared_first;
 	if (outward_is_wanted()) {
 		run->outward.state = state;

@@ -262,10 +262,12 @@ static void test_values(void **state)
 			 -EPERM);
 	assert_int_equal(secret_value_remove(&h, POLICY_FROM_STORE, "MINE", &arena, &e), 0);
 	assert_int_equal(secret_value_remove(&h, POLICY_FROM_STORE, "MINE", &arena, &e), -ENOENT);
-	/* The key is made once. */
+	/* The key is made once, and that there was none before is no mistake of anybody's. */
+	e = ERROR_INIT;
 	assert_int_equal(secret_store_key(&h, false, &arena, &key, &e), 0);
 	assert_int_equal(key.len, 0);
 	assert_int_equal(secret_store_key(&h, true, &arena, &key, &e), 0);
+	assert_int_equal(e.code, 0);
 	assert_int_equal(key.len, SECRET_KEY_SIZE);
 	assert_int_equal(secret_store_key(&h, false, &arena, &again, &e), 0);
 	assert_true(span_equal(key, again));
