@@ -334,8 +334,9 @@ void pause_end(struct pause *p)
 	if (p->state == PAUSE_OFF)
 		return;
 	pause_wake_in(p, 0);
-	/* While stopping we do not know yet which processes got the signal: look again. */
-	if (p->state == PAUSE_STOPPING)
+	/* While stopping we do not know yet which processes got the signal, and one that went on may have made others:
+	 * look again. */
+	if (p->state == PAUSE_STOPPING || p->restless != 0)
 		(void)pause_look(p, &look);
 	for (size_t i = 0; i < p->found.count; i++) {
 		const struct pause_process *was = pause_find(&p->before, p->found.items[i].pid);
@@ -410,6 +411,7 @@ static int pause_step(struct pause *p)
 	if (still && !again) {
 		p->state = PAUSE_ON;
 		p->restless_count = 0;
+		p->restless = 0;
 		pause_wake_in(p, p->guard_ns = PAUSE_GUARD_NS);
 		return p->done(p->context, p->found.count, &e);
 	}
