@@ -381,7 +381,7 @@ int choices_read(const struct review *r, struct choices *ret, struct error *e)
 	ret->review = r;
 	ret->session = layers_session_dir(&r->layers, r->session.name, false);
 	if (ret->session < 0)
-		return error_sys(e, ret->session, "cannot open the session %s", r->session.name);
+		return review_lost(e, ret->session, r->session.name);
 	int code = basis_read(ret->session, &ret->basis, e);
 
 	if (code == 0)

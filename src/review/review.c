@@ -621,3 +621,12 @@ void review_sweep(const struct layers *l)
 	(void)layers_sweep(l);
 	_exit(0);
 }
+
+int review_lost(struct error *e, int code, const char *session)
+{
+	if (code != -ENOENT)
+		return error_sys(e, code, "cannot open the session %s", session);
+	(void)error_set(e, code, "another command has just changed the session %s", session);
+	error_next(e, "Try again.");
+	return code;
+}

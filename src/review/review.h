@@ -115,4 +115,7 @@ int review_restore(const struct invocation *i);
 int review_fork(const struct invocation *i);
 int review_system(const struct invocation *i);
 
+/* The folder of a session cannot be opened.  Where it is gone, another command has just put another in its place. */
+int review_lost(struct error *e, int code, const char *session);
+
 #endif

@@ -136,7 +136,7 @@ int seen_keep(const struct review *r, const struct view *v, const struct changes
 	if (session == -ENOENT)
 		return 0;
 	if (session < 0)
-		return error_sys(e, session, "cannot open the session %s", r->session.name);
+		return review_lost(e, session, r->session.name);
 	if (r->runs)
 		return seen_write(session, NULL, c, shown, context, e);
 	/* What is not written down counts as not seen, and nothing else depends on it now. */

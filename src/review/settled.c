@@ -115,8 +115,7 @@ int settled_drop(const struct review *r, const struct layers_session *session, c
 		dir < 0 ? dir : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
 	struct settled s = {
 		.view = v, .began = session->began, .basis = BASIS_INIT, .first = FIRST_INIT};
-	int code = dir < 0 ? error_sys(e, dir, "cannot open the session %s", session->name)
-			   : basis_read(dir, &s.basis, e);
+	int code = dir < 0 ? review_lost(e, dir, session->name) : basis_read(dir, &s.basis, e);
 	size_t kept = 0, count = 0;
 	bool builds = false;
 
