@@ -208,8 +208,7 @@ static int client_become_tender(struct client *c)
 	for (int i = 0; null >= 0 && i < 3; i++)
 		(void)dup2(null, i);
 	/* A lock or a pipe of the caller's does not live as long as the session. */
-	for (size_t i = 0; i < c->options->inherited_count; i++)
-		(void)close(c->options->inherited[i]);
+	process_close_inherited();
 	c->terminal.fd = c->output = -1;
 	c->detached = true;
 	/* Those of a descriptor that was made before a fork are the parent's. */

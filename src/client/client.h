@@ -18,8 +18,6 @@ struct record_folder;
 struct session_places;
 struct session_store;
 
-enum { CLIENT_INHERITED = 64 };
-
 struct client_options {
 	bool stdio;  /* never a terminal inside, whatever ours are */
 	int exec_fd; /* a sealed memfd to execute instead of looking argv[0] up; -1 for none */
@@ -41,8 +39,6 @@ struct client_options {
 	const struct published *published;   /* ports of the box that we listen for */
 	size_t published_count;
 	const struct session_places *places; /* where forwards find the session */
-	int inherited[CLIENT_INHERITED];     /* descriptors of our caller, beside 0, 1 and 2 */
-	size_t inherited_count;
 	bool quiet;     /* says neither what the terminal was spared nor where ports are reached */
 	bool detach;    /* the session goes on by itself from the start */
 	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */

@@ -386,17 +386,15 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 	}
 	bool script = hold_fields[told->row].kind == HOLD_FIELD_SCRIPT;
 
-	if (hold_is_from_modules(j, c, told))
-		return hold_say(j, v,
-				"npm install would run the install scripts of a package that lies "
-				"in node_modules: %.*s",
-				told->value.len < HOLD_WORD_MAX ? (int)told->value.len
-								: HOLD_WORD_MAX,
-				(const char *)told->value.ptr);
-	if (hold_is_from_archive(j, c, told))
-		return hold_say(j, v,
-				"npm install would unpack an archive of this folder, and run its "
-				"install scripts: %.*s",
+	const char *unpacks =
+		hold_is_from_modules(j, c, told)
+			? "run the install scripts of a package that lies in node_modules"
+		: hold_is_from_archive(j, c, told)
+			? "unpack an archive of this folder, and run its install scripts"
+			: NULL;
+
+	if (unpacks)
+		return hold_say(j, v, "npm install would %s: %.*s", unpacks,
 				told->value.len < HOLD_WORD_MAX ? (int)told->value.len
 								: HOLD_WORD_MAX,
 				(const char *)told->value.ptr);

@@ -233,6 +233,13 @@ int recording_decide(struct recording *r, struct note *n, struct error *e)
 	return ret;
 }
 
+/* Of what the keeper knows by itself: the kernel told it. */
+static void recording_begin(struct note *n, enum note_kind kind, const char *op)
+{
+	note_begin(n, kind, op);
+	note_word(n, NOTE_FIELD_HOW, "kernel");
+}
+
 int recording_change(struct recording *r, const struct message_change *change, int plan,
 		     struct error *e)
 {
@@ -253,8 +260,7 @@ int recording_change(struct recording *r, const struct message_change *change, i
 	sha256_end(&s, digest);
 	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
 	encode_hex(&hex, (struct span){digest, sizeof(digest)});
-	note_begin(&n, NOTE_GRANT, change->allowed ? "allow" : "deny");
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, NOTE_GRANT, change->allowed ? "allow" : "deny");
 	note_word(&n, NOTE_FIELD_VERDICT, change->allowed ? "allowed" : "refused");
 	note_word(&n, NOTE_FIELD_HOST, change->what);
 	note_word(&n, NOTE_FIELD_REASON, change->reason);
@@ -296,8 +302,7 @@ void recording_ready(struct recording *r, const struct plan *plan, uint64_t prob
 {
 	struct note n;
 
-	note_begin(&n, NOTE_SESSION, "ready");
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, NOTE_SESSION, "ready");
 	note_number(&n, NOTE_FIELD_PROBES, probes);
 	note_word(&n, NOTE_FIELD_WATCHED, recording_watched(plan));
 	recording_note(r, &n);
@@ -307,8 +312,7 @@ void recording_outside(struct recording *r, const char *what)
 {
 	struct note n;
 
-	note_begin(&n, NOTE_SESSION, what);
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, NOTE_SESSION, what);
 	recording_note(r, &n);
 }
 
@@ -316,8 +320,7 @@ void recording_restless(struct recording *r)
 {
 	struct note n;
 
-	note_begin(&n, NOTE_TAMPER, "restless");
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, NOTE_TAMPER, "restless");
 	note_word(&n, NOTE_FIELD_REASON,
 		  "a process went on during a pause, again and again, and was ended");
 	recording_note(r, &n);
@@ -327,8 +330,7 @@ void recording_reach(struct recording *r, uint64_t port)
 {
 	struct note n;
 
-	note_begin(&n, NOTE_NETWORK, "reach");
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, NOTE_NETWORK, "reach");
 	note_word(&n, NOTE_FIELD_VERDICT, "allowed");
 	note_word(&n, NOTE_FIELD_HOST, "localhost");
 	note_number(&n, NOTE_FIELD_PORT, port);
@@ -339,8 +341,7 @@ void recording_event(struct recording *r, const struct message_event *event)
 {
 	struct note n;
 
-	note_begin(&n, recording_kinds[event->kind].kind, recording_kinds[event->kind].op);
-	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	recording_begin(&n, recording_kinds[event->kind].kind, recording_kinds[event->kind].op);
 	if (event->kind != MESSAGE_EVENT_LOST)
 		note_word(&n, NOTE_FIELD_VERDICT, event->allowed ? "allowed" : "refused");
 	if (event->count > 1)

@@ -669,12 +669,13 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
 }
 
 /* Takes a snapshot if that works; else the recorder keeps files one by one. */
-static void layering_checkpoint(const struct plan *plan, int session, int first)
+static void layering_checkpoint(const struct layering *g, const struct plan *plan, int first)
 {
+	_cleanup_fd_ int session = layers_session_dir(g->layers, g->session.name, false);
 	const struct plan_mount *m = plan_writable_workspace(plan);
 	_cleanup_fd_ int tree = m ? open_no_links(m->source, O_RDONLY | O_DIRECTORY) : -1;
 
-	if (tree >= 0 && subvolume_is(tree) && subvolume_can_go(session, "first"))
+	if (session >= 0 && tree >= 0 && subvolume_is(tree) && subvolume_can_go(session, "first"))
 		(void)!subvolume_snapshot(tree, first, SUBVOLUME_CHECKPOINT);
 }
 
@@ -689,17 +690,10 @@ int layering_first(const struct layering *g, const struct plan *plan, int *ret_d
 	*ret_dir = -1;
 	if (g->hold < 0)
 		return 0;
-	mode_t mask = umask(0);
-	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, true);
-	int r = dir;
+	int r = layers_session_first(g->layers, g->session.name);
 
-	if (r >= 0)
-		r = mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
-	(void)umask(mask);
-	if (r == 0)
-		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
 	if (r >= 0 && g->session.mode == LAYERS_DIRECT)
-		layering_checkpoint(plan, dir, r);
+		layering_checkpoint(g, plan, r);
 	if (r < 0)
 		return error_sys(e, r, "keeping first versions of files");
 	*ret_dir = r;

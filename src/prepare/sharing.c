@@ -170,13 +170,8 @@ int sharing_first(const struct sharing *s, int *ret_dir, struct error *e)
 	*ret_dir = -1;
 	if (sharing_hold(s) < 0)
 		return 0;
-	mode_t mask = umask(0);
-	_cleanup_fd_ int dir = layers_session_dir(&s->layers, s->session.name, true);
-	int r = dir < 0 ? dir : mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
+	int r = layers_session_first(&s->layers, s->session.name);
 
-	(void)umask(mask);
-	if (r == 0)
-		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
 	if (r < 0)
 		return error_sys(e, r, "keeping first versions of files");
 	*ret_dir = r;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "landlock.h"
+#include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -123,6 +126,19 @@ int process_signalfd(const sigset_t *set)
 	int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
 
 	return fd < 0 ? -errno : fd;
+}
+
+void process_close_inherited(void)
+{
+	_cleanup_dir_ DIR *all = dir_open(AT_FDCWD, "/proc/self/fd", NULL);
+
+	for (const struct dirent *d; all && (d = dir_next(all, NULL));) {
+		uint64_t fd;
+
+		if (str_parse_u64(d->d_name, &fd) == 0 && fd > 2 && fd <= INT_MAX &&
+		    fcntl((int)fd, F_GETFD) == 0)
+			(void)close((int)fd);
+	}
 }
 
 void process_reset_signals(void)

@@ -53,6 +53,10 @@ int process_signalfd(const sigset_t *set);
  */
 size_t process_raise_files(void);
 
+/* Closes what our caller left open, but 0, 1 and 2.  What came through an exec has no close-on-exec; all that we
+ * opened has it. */
+void process_close_inherited(void);
+
 /* Default actions and an empty mask, as a program expects to be started. */
 void process_reset_signals(void);
 

@@ -11,6 +11,7 @@
 #include "text.h"
 #include "verbs.h"
 
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -115,8 +116,11 @@ static void forwarding_browse(const struct forwarding *g)
 	}
 }
 
-static int forwarding_listen(struct forwarding *g, const struct published *port, struct error *e)
+/* Finds the session, and listens for it. */
+static int forwarding_open(struct forwarding *g, const char *name, const struct published *port,
+			   struct error *e)
 {
+	char here[PATH_MAX];
 	struct host host;
 	int r = host_gather_user(&g->arena, &host, e);
 
@@ -124,7 +128,10 @@ static int forwarding_listen(struct forwarding *g, const struct published *port,
 		return r;
 	const struct session_places places = session_places_of(&host);
 
-	return forward_open(&g->forward, &g->loop, &places, g->session.name, port, e);
+	r = session_choose(&places, name, getcwd(here, sizeof(here)), &g->session, e);
+	if (r == 0)
+		r = forwarding_wait(g, e);
+	return r < 0 ? r : forward_open(&g->forward, &g->loop, &places, g->session.name, port, e);
 }
 
 static int forward_until_end(const struct invocation *i, bool browse)
@@ -138,14 +145,10 @@ static int forward_until_end(const struct invocation *i, bool browse)
 	struct error e = ERROR_INIT;
 	int r = published_parse(i->arguments[last], &port, &e);
 
-	if (r == 0)
-		r = session_find(last > 0 ? i->arguments[0] : NULL, &g.session, &e);
 	if (r == 0 && (r = loop_init(&g.loop)) < 0)
 		(void)error_sys(&e, r, "starting");
 	if (r == 0)
-		r = forwarding_wait(&g, &e);
-	if (r == 0)
-		r = forwarding_listen(&g, &port, &e);
+		r = forwarding_open(&g, last > 0 ? i->arguments[0] : NULL, &port, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

@@ -4,7 +4,6 @@
 #include "bawn_verbs.h"
 #include "banner.h"
 #include "client.h"
-#include "dir.h"
 #include "fd.h"
 #include "host.h"
 #include "layering.h"
@@ -24,7 +23,6 @@
 #include "withheld.h"
 #include "words.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -352,27 +350,12 @@ static int run_prepare(struct run *run, const struct invocation *i, char *const 
 	return r == 0 && taken ? run_prepare_again(run, i, argv, e) : r;
 }
 
-/* Which descriptors our caller left open: before anything of ours is. */
-static void run_note_inherited(struct client_options *how)
-{
-	_cleanup_dir_ DIR *all = dir_open(AT_FDCWD, "/proc/self/fd", NULL);
-
-	for (const struct dirent *d; all && (d = dir_next(all, NULL));) {
-		uint64_t fd;
-
-		if (str_parse_u64(d->d_name, &fd) == 0 && fd > 2 && fd != (uint64_t)dirfd(all) &&
-		    how->inherited_count < CLIENT_INHERITED)
-			how->inherited[how->inherited_count++] = (int)fd;
-	}
-}
-
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
 	_cleanup_(run_fini) struct run run = RUN_INIT;
 	struct error e = ERROR_INIT;
 	int status = 0;
 
-	run_note_inherited(&run.how);
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
 	run.how.detach = invocation_has(i, OPTION_DETACH);

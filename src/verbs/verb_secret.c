@@ -627,21 +627,29 @@ static const char *secret_test_url(const struct policy_secret *s, const char *ur
 	return secrets_refuse(&secret, &at);
 }
 
+/* How long a part of a secret's value is, and how it looks; 0: it has no such part. */
+static size_t secret_part_shape(const struct policy_secret *s, struct span value, size_t at,
+				struct buf *shape)
+{
+	const struct plan_secret kind = {.kind = s->kind};
+	struct span part = secrets_part(&kind, value, at);
+
+	if (part.len > 0)
+		shape_of(part, shape);
+	return part.len;
+}
+
 static void secret_test_print(struct secret_verb *v, const struct policy_secret *s,
 			      struct span value)
 {
-	const struct plan_secret kind = {.kind = s->kind};
-
 	secret_print(v, s);
 	for (size_t i = 0; i < PLAN_SECRET_PARTS_MAX; i++) {
-		struct span part = secrets_part(&kind, value, i);
 		_cleanup_buf_ struct buf shape = BUF_INIT(SECRET_TEXT_MAX);
+		size_t len = secret_part_shape(s, value, i, &shape);
 
-		if (part.len == 0)
-			continue;
-		shape_of(part, &shape);
-		text_printf(&v->out, "%-*s%zu bytes, of the shape %s\n", SECRET_COLUMN,
-			    i ? "" : "value", part.len, buf_str(&shape));
+		if (len > 0)
+			text_printf(&v->out, "%-*s%zu bytes, of the shape %s\n", SECRET_COLUMN,
+				    i ? "" : "value", len, buf_str(&shape));
 	}
 }
 
@@ -651,7 +659,6 @@ static void secret_test_json(struct secret_verb *v, const struct policy_secret *
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
 	struct json j = JSON_INIT(&out, true);
-	const struct plan_secret kind = {.kind = s->kind};
 
 	json_open(&j, '{');
 	json_key(&j, "secret");
@@ -659,14 +666,13 @@ static void secret_test_json(struct secret_verb *v, const struct policy_secret *
 	json_key(&j, "value");
 	json_open(&j, '[');
 	for (size_t i = 0; i < PLAN_SECRET_PARTS_MAX; i++) {
-		struct span part = secrets_part(&kind, value, i);
 		_cleanup_buf_ struct buf shape = BUF_INIT(SECRET_TEXT_MAX);
+		size_t len = secret_part_shape(s, value, i, &shape);
 
-		if (part.len == 0)
+		if (len == 0)
 			continue;
-		shape_of(part, &shape);
 		json_open(&j, '{');
-		json_key_u64(&j, "bytes", part.len);
+		json_key_u64(&j, "bytes", len);
 		json_key_str(&j, "shape", buf_str(&shape));
 		json_close(&j, '}');
 	}

@@ -391,6 +391,16 @@ void layers_session_note_interrupted(const struct layers *l, const char *name, b
 	fd_close(&made);
 }
 
+int layers_session_first(const struct layers *l, const char *name)
+{
+	mode_t mask = umask(0);
+	_cleanup_fd_ int dir = layers_session_dir(l, name, true);
+	int r = dir < 0 ? dir : mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
+
+	(void)umask(mask);
+	return r < 0 ? r : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+}
+
 bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)
 {
 	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);

@@ -146,6 +146,9 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 /* Opens its folder sessions/NAME; makes it if `create`. */
 int layers_session_dir(const struct layers *l, const char *name, bool create);
 
+/* Makes and opens the folder of a session's first versions (src/record/first.h): a descriptor, or -errno. */
+int layers_session_first(const struct layers *l, const char *name);
+
 /* Some of what it changed is no longer its own, or comes from a run that nobody saw: who made the files
  * of a folder (src/record/makers.h) is not known any more. */
 void layers_session_forget_makers(const struct layers *l, const char *name);
