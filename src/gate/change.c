@@ -9,6 +9,7 @@
  */
 #include "change.h"
 
+#include "flow.h"
 #include "message_box.h"
 #include "message_control.h"
 #include "plan_read.h"

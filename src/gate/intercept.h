@@ -28,7 +28,7 @@
 #ifndef BAWN_INTERCEPT_H
 #define BAWN_INTERCEPT_H
 
-#include "flow.h"
+#include "flow_state.h"
 #include "key_ask.h"
 #include "leg.h"
 #include "put_in.h"

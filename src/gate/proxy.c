@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "clock.h"
+#include "flow.h"
 #include "relay.h"
 
 #include <stdio.h>

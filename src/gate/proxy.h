@@ -3,7 +3,7 @@
 #ifndef BAWN_PROXY_H
 #define BAWN_PROXY_H
 
-#include "flow.h"
+#include "flow_state.h"
 
 void proxy_read(struct flow *f);
 void proxy_read_dns(struct flow *f); /* DNS over TCP */

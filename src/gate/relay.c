@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "fd.h"
+#include "flow.h"
 #include "http_path.h"
 #include "intercept.h"
 #include "message_gate.h"

@@ -3,7 +3,7 @@
 #ifndef BAWN_RELAY_H
 #define BAWN_RELAY_H
 
-#include "flow.h"
+#include "flow_state.h"
 
 void relay_init(void);
 int relay_on_out(void *context, uint32_t events);

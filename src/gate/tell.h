@@ -22,7 +22,7 @@
 #ifndef BAWN_TELL_H
 #define BAWN_TELL_H
 
-#include "flow.h"
+#include "flow_state.h"
 
 /* dns */
 void tell_question(struct gate *g, const struct dns_question *q, bool refused);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upstream.h"
 
-#include "flow.h"
+#include "flow_state.h"
 #include "upstream_proxy.h"
 
 #include <stdio.h>

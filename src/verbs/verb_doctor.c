@@ -350,6 +350,7 @@ static uint64_t doctor_status_number(const char *status, const char *key)
 	return str_parse_u64(digits, &value) < 0 ? UINT64_MAX : value;
 }
 
+/* -ESRCH: it has ended, and its parent has not waited for it yet. */
 static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
@@ -361,6 +362,8 @@ static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 
 	if (r < 0 || !name)
 		return r < 0 ? r : -EBADMSG;
+	if (strstr(buf_str(&b), "\nState:\tZ") || strstr(buf_str(&b), "\nState:\tX"))
+		return -ESRCH;
 	(void)snprintf(ret_process->name, sizeof(ret_process->name), "%.*s",
 		       (int)strcspn(name, "\n"), name);
 	ret_process->parent = doctor_status_number(buf_str(&b), "\nPPid:\t");

@@ -2,7 +2,7 @@
 /* The login of the user's proxy: what holds it in the gate stays where it is, and is wiped. */
 #include "cmocka_lead.h"
 
-#include "flow.h"
+#include "flow_state.h"
 #include "upstream.h"
 
 /* Whether any letter of the login is in these bytes. */
