@@ -119,7 +119,8 @@ static int hidden_list(struct hidden *h, const struct policy *policy, const stru
 static bool hidden_is_given(const struct plan_mount *m, const char *path)
 {
 	return m->kind == PLAN_MOUNT_BIND && str_path_beneath(path, m->source) &&
-	       (str_equal(m->role, "workspace") || str_equal(m->role, "named"));
+	       (str_equal(m->role, "workspace") || str_equal(m->role, PLAN_REPOSITORY) ||
+		str_equal(m->role, "named"));
 }
 
 /* Whether the user names it itself, and not a folder that it is in. */
@@ -339,7 +340,7 @@ static int hidden_on_name(void *context, int fd, const char *path, const struct 
 /* Whether the mount is a folder of the user, or a file, that the box sees as it is. */
 static bool hidden_may_be_in(const struct plan_mount *m)
 {
-	static const char *const roles[] = {"workspace", "named", "exposed", "tool"};
+	static const char *const roles[] = {"workspace", PLAN_REPOSITORY, "named", "exposed", "tool"};
 
 	for (size_t i = 0; m->kind == PLAN_MOUNT_BIND && i < BAWN_ARRAY_SIZE(roles); i++)
 		if (str_equal(m->role, roles[i]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outside.h"
 
+#include "clean_path.h"
 #include "clock.h"
 #include "fd.h"
 
@@ -8,12 +9,32 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
+
+/* For the time of the start PATH is the clean one: by it the program is found, and it gets it. */
+static int outside_spawn_clean(pid_t *ret_pid, const char *const *argv,
+			       const posix_spawn_file_actions_t *actions,
+			       const posix_spawnattr_t *attributes)
+{
+	const char *path = getenv("PATH");
+	_cleanup_free_ char *own = path ? strdup(path) : NULL, *clean = clean_path_now();
+
+	if (path && (!own || !clean || setenv("PATH", clean, 1) < 0))
+		return ENOMEM;
+	int r = posix_spawnp(ret_pid, argv[0], actions, attributes,
+			     (char *const *)(uintptr_t)argv, environ);
+
+	if (own && setenv("PATH", own, 1) < 0)
+		r = ENOMEM;
+	return r;
+}
 
 /* Starts it with the output `out` and the input `in` (negative: none); it gets no other
  * descriptor. */
@@ -45,8 +66,7 @@ static int outside_spawn(const char *const *argv, int in, int out, bool quiet, p
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (r == 0)
-		r = posix_spawnp(ret_pid, argv[0], &actions, &attributes,
-				 (char *const *)(uintptr_t)argv, environ);
+		r = outside_spawn_clean(ret_pid, argv, &actions, &attributes);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	return -r;

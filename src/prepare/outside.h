@@ -2,8 +2,8 @@
 /*
  * Runs a program of the user, outside the box, and reads what it prints: a password manager,
  * ssh-keygen.  No shell, a deadline, a limit for the output.  Its messages (standard error) and its
- * environment are the user's own; its directory is /, so that it is never one that the agent can
- * write.
+ * environment are the user's own.  Its directory is /, and its PATH that of clean_path.h, so that
+ * nothing runs that the agent can write.
  */
 #ifndef BAWN_OUTSIDE_H
 #define BAWN_OUTSIDE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pager.h"
 
-#include "host.h"
+#include "clean_path.h"
 #include "fd.h"
 #include "str.h"
 
@@ -20,96 +20,17 @@ static struct {
 	struct text text;
 } pager_own;
 
-/* --- which folders count ------------------------------------------------------------------ */
-
-/* Length of the innermost folder that both paths are in. */
-static size_t pager_common(const char *a, const char *b)
-{
-	size_t common = 0;
-
-	for (size_t i = 0;; i++) {
-		bool ends_a = !a[i] || a[i] == '/', ends_b = !b[i] || b[i] == '/';
-
-		if (ends_a && ends_b)
-			common = i;
-		if (!a[i] || !b[i] || a[i] != b[i])
-			return common;
-	}
-}
-
-/* An agent may have written to the folder.  The workspace is `here` or a folder above it; we have
- * not looked which yet.  A home is no workspace, nor is a place of the system. */
-static bool pager_may_be_agents(const char *folder, const char *here, const char *home)
-{
-	size_t common = pager_common(folder, here);
-	size_t own = strlen(home);
-
-	if (common == 0)
-		return false;
-	/* It is the folder where we are, or in it. */
-	if (common == strlen(here))
-		return true;
-	if (own > 1 && strncmp(here, home, own) == 0 && (here[own] == '/' || !here[own]))
-		return common > own;
-	if (memchr(folder + 1, '/', common - 1))
-		return true;
-	char top[PATH_MAX];
-
-	(void)snprintf(top, sizeof(top), "%.*s", (int)common, folder);
-	return !host_is_system_place(top);
-}
-
-void pager_clean_path(const char *path, const char *here, const char *home, char *ret)
-{
-	size_t at = 0;
-
-	for (const char *part = path; *part;) {
-		size_t len = strcspn(part, ":");
-		char folder[PATH_MAX], real[PATH_MAX];
-
-		if (len > 0 && len < sizeof(folder)) {
-			memcpy(folder, part, len);
-			folder[len] = '\0';
-			if (folder[0] == '/' && !pager_may_be_agents(folder, here, home) &&
-			    realpath(folder, real) && !pager_may_be_agents(real, here, home)) {
-				if (at > 0)
-					ret[at++] = ':';
-				memcpy(ret + at, folder, len);
-				at += len;
-			}
-		}
-		part += len + (part[len] == ':');
-	}
-	ret[at] = '\0';
-}
-
-/* --- which program ------------------------------------------------------------------------ */
-
-static bool pager_has(const char *path, const char *name)
-{
-	for (const char *part = path; *part;) {
-		size_t len = strcspn(part, ":");
-		char file[PATH_MAX];
-
-		if (snprintf(file, sizeof(file), "%.*s/%s", (int)len, part, name) <
-			    (int)sizeof(file) &&
-		    access(file, X_OK) == 0)
-			return true;
-		part += len + (part[len] == ':');
-	}
-	return false;
-}
-
 /* The command, for a shell; NULL: there is none, or the user wants none. */
 static const char *pager_command(const char *path)
 {
 	const char *own = getenv("PAGER"), *term = getenv("TERM");
+	char file[PATH_MAX];
 
 	if (!term || str_equal(term, "dumb"))
 		return NULL;
 	if (own)
 		return *own && !str_equal(own, "cat") ? own : NULL;
-	return pager_has(path, "less") ? "less" : NULL;
+	return clean_path_find(path, "less", file) ? "less" : NULL;
 }
 
 static void pager_become(const char *command, const char *path, int input)
@@ -151,7 +72,7 @@ void pager_begin(const struct invocation *i)
 
 	if (!clean)
 		return;
-	pager_clean_path(path, here, home ? home : "", clean);
+	clean_path(path, here, home ? home : "", clean);
 	const char *command = pager_command(clean);
 
 	if (!command || pipe2(ends, O_CLOEXEC) < 0)

@@ -5,8 +5,7 @@
  * reads anything that an agent wrote, and before the filter, after which it can start nothing.
  * What the pager gets is escaped already.
  *
- * It is never a program of the workspace: it starts in /, and folders of PATH do not count that are
- * relative or may be in the workspace.
+ * It is never a program of the workspace: it starts in /, with the PATH of clean_path.h.
  */
 #ifndef BAWN_PAGER_H
 #define BAWN_PAGER_H
@@ -28,9 +27,5 @@ void pager_end(void);
 
 /* Where the workspace may be, or a folder in it; false: we do not know. */
 bool pager_here(const struct invocation *i, char ret[PATH_MAX]);
-
-/* PATH without the folders that an agent may have written; see above.  `ret` must be as long as
- * `path`. */
-void pager_clean_path(const char *path, const char *here, const char *home, char *ret);
 
 #endif

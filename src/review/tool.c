@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tool.h"
 
+#include "clean_path.h"
 #include "fd.h"
 #include "git_config.h"
 #include "pager.h"
@@ -203,7 +204,7 @@ int tool_begin(const struct invocation *i, struct error *e)
 
 	if (!clean || pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(e, clean ? -errno : -ENOMEM, "cannot start the tool");
-	pager_clean_path(path, here, home ? home : "", clean);
+	clean_path(path, here, home ? home : "", clean);
 	tool_own.pid = fork();
 	if (tool_own.pid == 0) {
 		(void)close(ends[1]);

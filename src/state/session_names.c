@@ -39,7 +39,7 @@ static const char *names_fault(const char *name)
 	if (name[0] < 'a' || name[0] > 'z' || name[len - 1] == '-')
 		return "it begins with a letter, and ends with a letter or a digit";
 	if (dash && strspn(dash + 1, "0123456789") == strlen(dash + 1))
-		return "what follows its last '-' is not a number alone";
+		return "what follows its last '-' must not be a number alone";
 	return names_is_word(name) ? "this word means something else to bawn" : NULL;
 }
 

@@ -4,6 +4,7 @@
  * the command runs and the session does.
  */
 #include "bawn_verbs.h"
+#include "clean_path.h"
 #include "fd.h"
 #include "forward.h"
 #include "message_box.h"
@@ -12,8 +13,8 @@
 #include "verbs.h"
 
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,17 +100,23 @@ static void forwarding_say(const struct forwarding *g, const struct published *p
 		text_printf(&out, "Other machines that reach this address can connect, too.\n");
 }
 
-/* The person's browser is no part of the session: it is started as a desktop starts it, and not waited for. */
+/* The person's browser is no part of the session: it is started as a desktop starts it, and not waited for.
+ * It is no program that the session wrote, either, and does not start where the session writes. */
 static void forwarding_browse(const struct forwarding *g)
 {
-	char url[FORWARD_TEXT_MAX + 16];
+	_cleanup_free_ char *path = clean_path_now();
+	char url[FORWARD_TEXT_MAX + 16], program[PATH_MAX];
 	char *const argv[] = {(char[]){"xdg-open"}, url, NULL};
 	pid_t child = -1;
 	int status = 0;
 
 	(void)snprintf(url, sizeof(url), "http://%s/", g->forward.at);
-	if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) != 0 ||
-	    waitpid(child, &status, 0) < 0 || status != 0) {
+	if (path && clean_path_find(path, argv[0], program) && (child = fork()) == 0) {
+		if (setenv("PATH", path, 1) == 0 && chdir("/") == 0)
+			(void)execv(program, argv);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0) {
 		struct text err = text_open(STDERR_FILENO);
 
 		text_printf(&err, "bawn: xdg-open did not open it; open %s in your browser\n", url);

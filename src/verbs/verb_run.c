@@ -190,6 +190,11 @@ static int run_check_name(const struct run *run, const char *name, struct error 
 				   "'bawn run --continue %s' goes on with it, 'bawn rm %s' forgets "
 				   "it; or choose another name.",
 				   name, name);
+		} else if (same && at->label[0]) {
+			r = error_set(e, -EEXIST, "%s is the own name of the session %s", name,
+				      at->label);
+			error_next(e, "Choose another name; 'bawn rm %s' forgets that one.",
+				   at->label);
 		} else if (str_equal(at->label, name)) {
 			r = error_set(e, -EEXIST, "the session %s is called %s", at->name, name);
 			error_next(e, "'bawn rename %s %s' gives it its own name again.", name,

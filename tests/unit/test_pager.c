@@ -3,7 +3,7 @@
 #include "cmocka_lead.h"
 
 #include "fd.h"
-#include "pager.h"
+#include "clean_path.h"
 #include "tree.h"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void folders_of_the_workspace_do_not_count(void **state)
 	(void)snprintf(home, sizeof(home), "%s/home", top);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		(void)snprintf(path, sizeof(path), "%s%s:/usr/bin", top, rows[i].folder);
-		pager_clean_path(path, here, home, clean);
+		clean_path(path, here, home, clean);
 		if (strcmp(clean, rows[i].counts ? path : "/usr/bin") != 0)
 			fail_msg("%s: %s", rows[i].folder, clean);
 	}
@@ -77,7 +77,7 @@ static void a_workspace_at_the_top(void **state)
 		return;
 	(void)snprintf(path, sizeof(path), "%s:/usr/bin", app);
 	(void)snprintf(here, sizeof(here), "%s/src", app);
-	pager_clean_path(path, here, "/root", clean);
+	clean_path(path, here, "/root", clean);
 	(void)rmdir(app);
 	assert_string_equal(clean, "/usr/bin");
 }
@@ -87,9 +87,9 @@ static void relative_folders_do_not_count(void **state)
 	char clean[64];
 
 	(void)state;
-	pager_clean_path(".:bin::/usr/bin:./x:", "/srv/a/b", "/root", clean);
+	clean_path(".:bin::/usr/bin:./x:", "/srv/a/b", "/root", clean);
 	assert_string_equal(clean, "/usr/bin");
-	pager_clean_path("", "/srv/a/b", "/root", clean);
+	clean_path("", "/srv/a/b", "/root", clean);
 	assert_string_equal(clean, "");
 }
 
