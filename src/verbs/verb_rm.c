@@ -144,10 +144,10 @@ static int rm_look(struct rm *rm, const char *typed)
 	return r < 0 ? r : layers_session_read(&rm->layers, rm->name, &rm->session, &rm->e);
 }
 
-/* "Remove calm-otter, with 2 files changed and not applied, and its record? ..." */
-static void rm_put_question(const struct rm *rm, struct buf *into)
+/* "calm-otter, with 2 files changed and NOT APPLIED, and its record" */
+static void rm_put_what(const struct rm *rm, struct buf *into)
 {
-	buf_putf(into, "Remove %s, with ", rm->name);
+	buf_putf(into, "%s, with ", rm->name);
 	bool waits = rm->layers.dir >= 0 && layers_session_waits(&rm->layers, &rm->session);
 
 	if (rm->layers.dir >= 0 && rm->session.mode != LAYERS_REVIEW) {
@@ -158,8 +158,8 @@ static void rm_put_question(const struct rm *rm, struct buf *into)
 		(void)waiting_count(&rm->layers, &rm->session, into);
 		buf_put_str(into, " changed and NOT APPLIED");
 	}
-	buf_putf(into, "%s? It cannot be undone. [y/N]",
-		 rm->where & SESSION_RECORDED ? ", and its record" : "");
+	if (rm->where & SESSION_RECORDED)
+		buf_put_str(into, ", and its record");
 }
 
 /* Another of our programs does it; what it says is said only when it fails. */
@@ -209,16 +209,18 @@ static int rm_record(struct rm *rm)
 /* 0, 1 where the person says no, or -errno. */
 static int rm_one(struct rm *rm, const char *typed)
 {
+	_cleanup_buf_ struct buf what = BUF_INIT(RM_QUESTION_MAX);
 	_cleanup_buf_ struct buf question = BUF_INIT(RM_QUESTION_MAX);
 	int r = rm_look(rm, typed);
 
 	if (r < 0)
 		return r;
-	rm_put_question(rm, &question);
+	rm_put_what(rm, &what);
 	if (invocation_has(rm->i, OPTION_DRY_RUN)) {
-		text_printf(&rm->out, "would be removed  %s\n", rm->name);
+		text_printf(&rm->out, "would be removed  %s\n", buf_str(&what));
 		return 0;
 	}
+	buf_putf(&question, "Remove %s? It cannot be undone. [y/N]", buf_str(&what));
 	if (rm->prompt.tty >= 0 &&
 	    prompt_key(&rm->prompt, buf_str(&question), "ny", "y  remove it\nn  keep it") != 'y')
 		return 1;
@@ -229,7 +231,7 @@ static int rm_one(struct rm *rm, const char *typed)
 	if (r == 0)
 		r = session_label_give(rm->places.state, rm->name, "", &rm->e);
 	if (r == 0)
-		text_printf(&rm->out, "removed  %s\n", rm->name);
+		text_printf(&rm->out, "removed  %s\n", buf_str(&what));
 	return r;
 }
 
