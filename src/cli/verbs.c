@@ -80,8 +80,9 @@ const struct verb verbs[] = {
 			"--stdio the command gets pipes and never a terminal, for programs that "
 			"speak a protocol on their standard streams.\n\n"
 			"A run is a session, which has a name: two words, or what --name says (2 "
-			"to 31 letters from a to z, digits and '-'); --name begins a new session, "
-			"as --fresh does. With --detach the session goes on by itself from the "
+			"to 31 letters from a to z, digits and '-', and no number alone after the "
+			"last '-'); --name begins a new session, as --fresh does. With --detach "
+			"the session goes on by itself from the "
 			"start, and its name is printed; a command that cannot be started fails as "
 			"without --detach. Where logging out would end such a session it is said, "
 			"and what to do.\n\n"
@@ -145,13 +146,13 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "exec",
-		.usage = "[OPTIONS] -- COMMAND [ARGUMENT...]",
+		.usage = "[OPTIONS] [SESSION] -- COMMAND [ARGUMENT...]",
 		.summary = "run another command in the box of a running session",
 		.description =
 			"Runs the command in the box of a session that is running: it has the "
 			"same files, the same network, the same placeholders of secrets and the "
 			"same limits as what runs there already, and the session's record has "
-			"what it does. Without --session it is the session of this folder, or "
+			"what it does. Without a name it is the session of this folder, or "
 			"the only one that is running.\n\n"
 			"It starts in this folder where that is in the session's workspace, else "
 			"in the folder in which the session began. The terminal, signals, job "
@@ -160,7 +161,7 @@ const struct verb verbs[] = {
 			"the box does, too. When your terminal is closed, the command is told "
 			"(SIGHUP).",
 		.examples = "bawn exec -- git status\tin the session of this folder\n"
-			    "bawn exec --session calm-otter -- npm test\tby its name\n"
+			    "bawn exec calm-otter -- npm test\tby its name\n"
 			    "bawn exec -- cat log | less\twhat a pipe brings and takes",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(SESSION) | BIT(STDIO),
@@ -288,14 +289,13 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "send",
-		.usage = "[OPTIONS] -- TEXT...",
+		.usage = "[OPTIONS] [SESSION] -- TEXT...",
 		.summary = "type into the terminal of a running session",
 		.description =
 			"Types the text into the session's terminal, and Enter after it. With - "
 			"it types what comes on standard input, as it is and without Enter.",
-		.examples =
-			"bawn send --session calm-otter -- run the tests\ta line for the agent\n"
-			"printf '\\003' | bawn send -\tCtrl-C",
+		.examples = "bawn send calm-otter -- run the tests\ta line for the agent\n"
+			    "printf '\\003' | bawn send -\tCtrl-C",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it does not answer",
@@ -384,8 +384,9 @@ const struct verb verbs[] = {
 			"name goes on working, and its record keeps it: a record is never "
 			"changed. A session has one such name; its own name as NAME takes it "
 			"away.\n\n"
-			"A name has 2 to 31 letters from a to z, digits and '-', and begins with a "
-			"letter. 'bawn run --name NAME' begins a session under a name.",
+			"A name has 2 to 31 letters from a to z, digits and '-', begins with a "
+			"letter, and has no number alone after its last '-'. 'bawn run --name "
+			"NAME' begins a session under a name.",
 		.examples = "bawn rename calm-otter fix-login\tthen: bawn attach fix-login\n"
 			    "bawn rename fix-login calm-otter\tits own name again",
 		.exits = "0\tdone\n"

@@ -340,7 +340,8 @@ static int hidden_on_name(void *context, int fd, const char *path, const struct 
 /* Whether the mount is a folder of the user, or a file, that the box sees as it is. */
 static bool hidden_may_be_in(const struct plan_mount *m)
 {
-	static const char *const roles[] = {"workspace", PLAN_REPOSITORY, "named", "exposed", "tool"};
+	static const char *const roles[] = {"workspace", PLAN_REPOSITORY, "named", "exposed",
+					    "tool"};
 
 	for (size_t i = 0; m->kind == PLAN_MOUNT_BIND && i < BAWN_ARRAY_SIZE(roles); i++)
 		if (str_equal(m->role, roles[i]))

@@ -28,8 +28,8 @@ static int outside_spawn_clean(pid_t *ret_pid, const char *const *argv,
 
 	if (path && (!own || !clean || setenv("PATH", clean, 1) < 0))
 		return ENOMEM;
-	int r = posix_spawnp(ret_pid, argv[0], actions, attributes,
-			     (char *const *)(uintptr_t)argv, environ);
+	int r = posix_spawnp(ret_pid, argv[0], actions, attributes, (char *const *)(uintptr_t)argv,
+			     environ);
 
 	if (own && setenv("PATH", own, 1) < 0)
 		r = ENOMEM;

@@ -106,10 +106,14 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 	}
 	if (plan->workspace_access == PLAN_ACCESS_WRITE)
 		banner_add_path(&list, plan, plan->workspace);
+	bool others = false;
+
 	for (size_t i = 0; i < plan->mounts.count; i++)
 		if (str_equal(plan->mounts.items[i].role, "named") &&
-		    plan->mounts.items[i].access == PLAN_ACCESS_WRITE)
+		    plan->mounts.items[i].access == PLAN_ACCESS_WRITE) {
 			banner_add_path(&list, plan, plan->mounts.items[i].target);
+			others = true;
+		}
 	banner_end_list(&list);
 	if (line.len > 0)
 		buf_put_str(&line, "; ");
@@ -121,6 +125,10 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 	buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
 				   ? "kept apart until you run bawn apply"
 				   : "made in place, at once; bawn undo takes them back");
+	if (others)
+		buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
+					   ? "; other folders: at once"
+					   : ", not in other folders");
 	banner_line(t, TEXT_PLAIN, "changes", &line);
 }
 

@@ -33,6 +33,10 @@ int verb_policy(const struct invocation *i);
 int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
 
+/* The session that is meant: of --session, or the word before "--" where a running one is called so; NULL: no
+ * name.  *ret_words: how many of the arguments that took. */
+const char *verb_session_before(const struct invocation *i, int *ret_words);
+
 /* Ends as the command with this wait status did: by its signal, or returns its exit code. */
 int verb_end_like(int status);
 

@@ -96,7 +96,10 @@ static int exec_in(const struct invocation *i, const char *name, char *const *ar
 
 int verb_exec(const struct invocation *i)
 {
-	return exec_in(i, invocation_value(i, OPTION_SESSION), i->arguments);
+	int words;
+	const char *name = verb_session_before(i, &words);
+
+	return exec_in(i, name, i->arguments + words);
 }
 
 int verb_enter(const struct invocation *i)

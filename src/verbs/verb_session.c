@@ -195,10 +195,27 @@ int verb_resume(const struct invocation *i)
 
 /* --- typing ----------------------------------------------------------------------------- */
 
+const char *verb_session_before(const struct invocation *i, int *ret_words)
+{
+	const char *named = invocation_value(i, OPTION_SESSION);
+	_cleanup_session_ struct session session = {.fd = -1};
+	struct error ignored = ERROR_INIT;
+
+	*ret_words = 0;
+	if (named || i->argument_count < 3 || !str_equal(i->arguments[1], "--") ||
+	    session_find(i->arguments[0], &session, &ignored) < 0)
+		return named;
+	*ret_words = 2;
+	return i->arguments[0];
+}
+
 /* Reads the words as typed, and Enter; "-": standard input as it is. */
 static int send_read(const struct invocation *i, struct buf *into, struct error *e)
 {
-	if (i->argument_count == 1 && str_equal(i->arguments[0], "-")) {
+	int first;
+
+	(void)verb_session_before(i, &first);
+	if (i->argument_count == first + 1 && str_equal(i->arguments[first], "-")) {
 		char bytes[4096];
 		ssize_t n = 0;
 
@@ -207,8 +224,8 @@ static int send_read(const struct invocation *i, struct buf *into, struct error 
 		if (n < 0)
 			return error_sys(e, -errno, "reading standard input");
 	} else {
-		for (int n = 0; n < i->argument_count; n++) {
-			if (n > 0)
+		for (int n = first; n < i->argument_count; n++) {
+			if (n > first)
 				buf_put_char(into, ' ');
 			buf_put_str(into, i->arguments[n]);
 		}
@@ -228,5 +245,7 @@ static int session_send(struct session *s, const struct invocation *i, struct er
 
 int verb_send(const struct invocation *i)
 {
-	return session_with(i, invocation_value(i, OPTION_SESSION), session_send);
+	int words;
+
+	return session_with(i, verb_session_before(i, &words), session_send);
 }
