@@ -16,7 +16,7 @@
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) |  \
 	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |       \
 	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM) | \
-	 BIT(PUBLISH))
+	 BIT(PUBLISH) | BIT(HOST_PORT))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
