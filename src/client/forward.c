@@ -132,8 +132,8 @@ static int forward_mind(struct forward_leg *leg, struct forward_end *end,
 			const struct forward_way *reads, const struct forward_way *writes)
 {
 	struct loop *loop = leg->forward->loop;
-	uint32_t events =
-		(!reads->ended && reads->len == 0 ? EPOLLIN : 0u) | (writes->len > 0 ? EPOLLOUT : 0u);
+	uint32_t events = (!reads->ended && reads->len == 0 ? EPOLLIN : 0u) |
+			  (writes->len > 0 ? EPOLLOUT : 0u);
 
 	if (events == 0) {
 		loop_remove(loop, &end->handle);

@@ -73,8 +73,7 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 	} else if (q.name_error) {
 		tell_no_question(g, &q, "it is no name of a host");
 		a.rcode = DNS_NXDOMAIN;
-	} else if (!rules_may_resolve(g->rules, &q.name) &&
-		   !plan_is_own_machine(q.name.text)) {
+	} else if (!rules_may_resolve(g->rules, &q.name) && !plan_is_own_machine(q.name.text)) {
 		refusal_question(g, &q);
 		tell_question(g, &q, true);
 		a.rcode = DNS_NXDOMAIN;

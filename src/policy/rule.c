@@ -736,10 +736,9 @@ static int rule_refuse_loopback(const struct value_site *s, const char *text)
 	int r = value_error(&s->at, s->e,
 			    "%.128s is the box's own loopback, for every program in it", text);
 
-	error_next(s->e,
-		   "A server in the same box is reached without a rule. One of this machine is "
-		   PLAN_OWN_MACHINE " in the box: --host-port 5432, or in config.yaml "
-		   "{allow: " PLAN_OWN_MACHINE ":5432}.");
+	error_next(s->e, "A server in the same box is reached without a rule. One of this machine "
+			 "is " PLAN_OWN_MACHINE " in the box: --host-port 5432, or in config.yaml "
+			 "{allow: " PLAN_OWN_MACHINE ":5432}.");
 	return r;
 }
 

@@ -429,6 +429,13 @@ static void recorder_on_wanted(void *context, const struct message_event *m)
 	recorder_show(context, m);
 }
 
+static void recorder_on_listens(void *context, uint16_t port)
+{
+	recorder_show(context, &(struct message_event){.kind = MESSAGE_EVENT_LISTENS,
+						       .allowed = true,
+						       .port = port});
+}
+
 static void recorder_on_progress(void *context, uint64_t files)
 {
 	recorder_show(context,
@@ -517,6 +524,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
+				    .listens = recorder_on_listens,
 				    .forget = recorder_forget,
 				    .end = recorder_end_box,
 				    .context = r};

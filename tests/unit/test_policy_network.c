@@ -434,8 +434,8 @@ static void test_own_machine(void **state)
 	for (size_t i = 0; i < folder.policy.network.count; i++)
 		assert_int_not_equal(folder.policy.network.items[i].action, PLAN_ACTION_ALLOW);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(narrow); i++) {
-		_cleanup_try_ struct try_outcome n = TRY(
-			.user = "network: [allow: 'host.bawn:5432']", .ceiling = narrow[i]);
+		_cleanup_try_ struct try_outcome n =
+			TRY(.user = "network: [allow: 'host.bawn:5432']", .ceiling = narrow[i]);
 
 		if (n.r == 0)
 			for (size_t k = 0; k < n.policy.network.count; k++)
