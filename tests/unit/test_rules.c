@@ -233,6 +233,9 @@ static void test_words(void **state)
 		 "- allow: \"[2001:db8::1]:8443\""},
 		{"allow: 203.0.113.7", "203.0.113.7:22", ANY,
 		 "no rule for this address names port 22", "- allow: 203.0.113.7:22"},
+		{"", "host.bawn", ANY, "no rule names this host", "- allow: host.bawn:443"},
+		{"allow: 'host.bawn:1'", "host.bawn:9999", ANY,
+		 "no rule for this host names port 9999", "- allow: host.bawn:9999"},
 	};
 
 	(void)state;
