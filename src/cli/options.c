@@ -360,6 +360,12 @@ const struct option options[OPTION_COUNT] = {
 			    .value = "PORT",
 			    .repeats = true,
 			    .help = "reach this port of the box from outside"},
+	[OPTION_HOST_PORT] = {.id = OPTION_HOST_PORT,
+			      .name = "host-port",
+			      .value = "PORT",
+			      .key = "network", /* network.allow */
+			      .repeats = true,
+			      .help = "let it reach this port of yours, as host.bawn:PORT"},
 	[OPTION_DETACH_KEY] = {.id = OPTION_DETACH_KEY,
 			       .name = "detach-key",
 			       .value = "KEY",

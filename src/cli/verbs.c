@@ -16,7 +16,7 @@
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) |  \
 	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |       \
 	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM) | \
-	 BIT(PUBLISH))
+	 BIT(PUBLISH) | BIT(HOST_PORT))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
@@ -86,6 +86,9 @@ const struct verb verbs[] = {
 			"start, and its name is printed; a command that cannot be started fails as "
 			"without --detach. Where logging out would end such a session it is said, "
 			"and what to do.\n\n"
+			"--host-port lets the command reach a service of this machine, as "
+			"host.bawn:PORT, at 127.0.0.1 or else ::1, and no other port. --publish "
+			"is the other direction: you reach a server in the box.\n\n"
 			"Your terminal gets text, colours, cursor and keyboard modes, and links to "
 			"hosts that rules allow. Writes to the clipboard, titles, notices, images, "
 			"printing, changes of the window and questions whose answers could reach "
@@ -93,14 +96,16 @@ const struct verb verbs[] = {
 			"shell are left out, and told at the end in one line where that is worth "
 			"it; "
 			"terminal.allow in bawn-policy(5) names exceptions.",
-		.examples = "bawn run -- bash\ta shell in the box\n"
-			    "bawn run make -j4\tthe first word ends the options\n"
-			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
-			    "bawn run --allow example.org -- ./job\tone host to reach\n"
-			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
-			    "bawn run --direct -- make\tchanges are made in place\n"
-			    "bawn run --publish 3000 -- npm run dev\ta server that you reach\n"
-			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
+		.examples =
+			"bawn run -- bash\ta shell in the box\n"
+			"bawn run make -j4\tthe first word ends the options\n"
+			"bawn run --read ~/data -- ./job\tone more folder to read\n"
+			"bawn run --allow example.org -- ./job\tone host to reach\n"
+			"bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
+			"bawn run --direct -- make\tchanges are made in place\n"
+			"bawn run --publish 3000 -- npm run dev\ta server that you reach\n"
+			"bawn run --host-port 5432 -- claude\ta database of yours that it reaches\n"
+			"bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
 			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY) | BIT(NAME),
@@ -351,7 +356,8 @@ const struct verb verbs[] = {
 		.summary = "list what runs, and what has ended with changes",
 		.description =
 			"Lists your live sessions: the name of each, for how long "
-			"it has been running, its workspace and its command; and those that have "
+			"it has been running, its workspace and its command, and at which ports "
+			"servers listen in it; and those that have "
 			"ended and whose changes wait, or can be undone. One whose end nobody "
 			"meant, because bawn, a part of it or the machine was killed, is "
 			"interrupted; 'bawn run --continue' goes on with it. The name, or the "

@@ -111,7 +111,9 @@ static void words_rule(struct buf *into, const struct plan *plan, const struct p
 	if (words_signs(plan, rule))
 		words_logins(into, rule);
 	if (rule->private)
-		buf_put_str(into, ", private addresses too");
+		buf_put_str(into, plan_is_own_machine(rule->host)
+					  ? ", a service of this machine, at its loopback address"
+					  : ", private addresses too");
 	words_requests(into, rule);
 	if (rule->action == PLAN_ACTION_ASK)
 		buf_put_str(into, ": asks first, and is denied while there is nobody to ask");
@@ -218,6 +220,11 @@ const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *in
 				 hosts == 1 ? "" : "s");
 		else
 			text_escape(into, span_of_str(rule->host));
+		/* A port of this machine is said by its number. */
+		if (plan_is_own_machine(rule->host)) {
+			buf_put_char(into, ':');
+			words_ports(into, rule);
+		}
 		return buf_str(into);
 	}
 	return NULL;

@@ -31,6 +31,7 @@
 #include "forward.h"
 #include "helper.h"
 #include "host_run.h"
+#include "listening.h"
 #include "loop.h"
 #include "message_box.h"
 #include "message_gate.h"
@@ -227,6 +228,7 @@ void client_say_detached(const char *session)
 
 	text_printf(&err, "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
 		    session, session);
+	listening_say(session, &err);
 }
 
 /*

@@ -18,8 +18,7 @@ enum { FORWARD_ASKING, FORWARD_CONNECTING, FORWARD_CARRYING };
 struct forward_way {
 	uint8_t *left; /* read, and not written yet: nothing more is read before it is */
 	size_t at, len;
-	bool eof;   /* the reader's end has come */
-	bool ended; /* and was passed on */
+	bool ended; /* the reader's end has come, and was passed on */
 };
 
 struct forward_end {
@@ -102,11 +101,6 @@ static int forward_carry(struct forward_way *way, int from, int to)
 
 		if (r < 0)
 			return r;
-		if (way->eof) {
-			(void)shutdown(to, SHUT_WR);
-			way->ended = true;
-			break;
-		}
 		way->left = malloc(FORWARD_BYTES);
 		if (!way->left)
 			return -ENOMEM;
@@ -114,13 +108,18 @@ static int forward_carry(struct forward_way *way, int from, int to)
 
 		if (n < 0)
 			r = -errno;
-		way->eof = n == 0;
 		way->len = n > 0 ? (size_t)n : 0;
-		if (n < 0) {
+		if (n <= 0) {
 			free(way->left);
 			way->left = NULL;
-			return r;
 		}
+		/* All before it is written.  In a later turn nobody would wake us for it. */
+		if (n == 0) {
+			(void)shutdown(to, SHUT_WR);
+			way->ended = true;
+		}
+		if (n < 0)
+			return r;
 	}
 	return way->ended ? 0 : -EAGAIN;
 }
@@ -133,8 +132,8 @@ static int forward_mind(struct forward_leg *leg, struct forward_end *end,
 			const struct forward_way *reads, const struct forward_way *writes)
 {
 	struct loop *loop = leg->forward->loop;
-	uint32_t events =
-		(!reads->eof && reads->len == 0 ? EPOLLIN : 0u) | (writes->len > 0 ? EPOLLOUT : 0u);
+	uint32_t events = (!reads->ended && reads->len == 0 ? EPOLLIN : 0u) |
+			  (writes->len > 0 ? EPOLLOUT : 0u);
 
 	if (events == 0) {
 		loop_remove(loop, &end->handle);

@@ -2,6 +2,8 @@
 /*
  * DNS inside the box.  For an allowed name the gate answers its made-up address; for a refused
  * one it answers at once that it does not exist, and no question for it leaves the machine.
+ * The name of this machine (PLAN_OWN_MACHINE) always has one: a rule for it is about a port, and
+ * whoever connects to another port is told which.
  * Types other than A and AAAA have no answer (so no HTTPS or SVCB records, and
  * with them no encrypted ClientHello and no other ports).  The real lookup is
  * made when a connection comes, outside.
@@ -71,7 +73,7 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 	} else if (q.name_error) {
 		tell_no_question(g, &q, "it is no name of a host");
 		a.rcode = DNS_NXDOMAIN;
-	} else if (!rules_may_resolve(g->rules, &q.name)) {
+	} else if (!rules_may_resolve(g->rules, &q.name) && !plan_is_own_machine(q.name.text)) {
 		refusal_question(g, &q);
 		tell_question(g, &q, true);
 		a.rcode = DNS_NXDOMAIN;

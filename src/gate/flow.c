@@ -295,6 +295,19 @@ static void flow_go_upstream(struct flow *f)
 		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
 }
 
+/* A service of this machine, which a rule names by its port.  Only here the gate dials the loopback for
+ * the sake of a name, and it asks nobody where that is. */
+static void flow_go_home(struct flow *f)
+{
+	static const struct address own[] = {{{[10] = 0xff, [11] = 0xff, 127, 0, 0, 1}},
+					     {{[15] = 1}}};
+
+	if (f->private_allowed)
+		flow_start_dial(f, own, BAWN_ARRAY_SIZE(own));
+	else
+		flow_refuse_private(f, "of this machine");
+}
+
 /* The flow is allowed, and the record has that. */
 static void flow_go(struct flow *f)
 {
@@ -302,6 +315,8 @@ static void flow_go(struct flow *f)
 	f->near = false;
 	if (f->via) {
 		flow_go_upstream(f);
+	} else if (f->name && plan_is_own_machine(f->name->name.text)) {
+		flow_go_home(f);
 	} else if (!f->name) {
 		/* The plan names this very address, so it may be private. */
 		flow_start_dial(f, &f->address, 1);

@@ -55,6 +55,7 @@ static const struct {
 	{NOTE_NETWORK, "answer", "answered"},
 	{NOTE_NETWORK, "certificate", "was shown"},
 	{NOTE_NETWORK, "reach", "reached"},
+	{NOTE_NETWORK, "listen", "listens at"},
 	{NOTE_DNS, NULL, "looked up"},
 	{NOTE_SECRET, "use", "used"},
 	{NOTE_SECRET, "sign", "signed"},

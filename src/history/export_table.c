@@ -70,6 +70,7 @@ const struct export_row export_rows[] = {
 	{"network", "request", 4002, OTHER, INFO, "[{method} ]{host}[{path}][ answered {status}]"},
 	{"network", "answer", 4002, OTHER, INFO, "{host} answered[ {status}]"},
 	{"network", "reach", 4001, 1, INFO, "connection from outside to port {port} of the box"},
+	{"network", "listen", 4001, 7, INFO, "a program of the box listens at port {port}"},
 	{"network", "certificate", 4001, 6, INFO, "certificate of {host}[:{port}]"},
 	{"network", NULL, 4001, OTHER, INFO, "[{op} ]{host}[:{port}]"},
 	{"dns", NULL, 4003, 1, INFO, "ask for the name {host}"},

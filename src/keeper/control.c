@@ -439,8 +439,7 @@ static int control_open_addresses(struct control *c, const struct plan *plan)
 static bool control_has_names(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->network.count; i++)
-		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
-		    plan->network.items[i].address.len == 0)
+		if (plan_rule_is_looked_up(&plan->network.items[i]))
 			return true;
 	return false;
 }

@@ -687,6 +687,7 @@ static void keeper_look(void *context, struct message_session *session)
 {
 	struct keeper *k = context;
 
+	session->box = k->made.pid > 0 ? (uint64_t)k->made.pid : 0;
 	session->terminal = k->master.expected;
 	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }

@@ -179,8 +179,7 @@ static int make_program(int programs, const char *name, const int *fds, size_t c
 static bool make_needs_resolver(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->network.count; i++)
-		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
-		    plan->network.items[i].address.len == 0)
+		if (plan_rule_is_looked_up(&plan->network.items[i]))
 			return true;
 	return plan->network.count > 0 && plan->proxies.count > 0 &&
 	       plan->proxies.items[0].address.len == 0;

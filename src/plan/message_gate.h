@@ -33,9 +33,10 @@ enum message_event_kind {
 	MESSAGE_EVENT_COMPARING,    /* the workspace with the record: `count` files so far */
 	MESSAGE_EVENT_UNATTRIBUTED, /* `count` changes without an event; `host` is one, `reason`
 				     * its kind */
-	MESSAGE_EVENT_WANTED, /* `origin`, a program, was refused `host`, so often: at the end.
+	MESSAGE_EVENT_WANTED,  /* `origin`, a program, was refused `host`, so often: at the end.
 			       * `reason` says what that is (message_wanted_words).  Without `host`:
 			       * so many more */
+	MESSAGE_EVENT_LISTENS, /* a program of the box listens at `port`, for the first time */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

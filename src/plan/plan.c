@@ -354,6 +354,17 @@ const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT] = {
 	{6379, PLAN_SCHEME_TCP},                        /* redis */
 };
 
+bool plan_is_own_machine(const char *host)
+{
+	return str_equal(host, PLAN_OWN_MACHINE);
+}
+
+bool plan_rule_is_looked_up(const struct plan_rule *rule)
+{
+	return rule->action == PLAN_ACTION_ALLOW && rule->address.len == 0 &&
+	       !plan_is_own_machine(rule->host);
+}
+
 enum plan_scheme plan_scheme_of_port(uint64_t port)
 {
 	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)

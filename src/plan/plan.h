@@ -413,6 +413,19 @@ extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
 
+/*
+ * The name by which the box reaches services of this machine: those at the ports that rules for this
+ * very name allow, at 127.0.0.1 or else ::1, and nothing else of the machine.  The gate knows it; no
+ * name service is asked.
+ */
+#define PLAN_OWN_MACHINE "host.bawn"
+
+/* Whether a canonical name, or the host of a rule, is that one. */
+bool plan_is_own_machine(const char *host);
+
+/* Whether the rule allows a name, and name services know its addresses. */
+bool plan_rule_is_looked_up(const struct plan_rule *rule);
+
 /* The scheme that PLAN_SCHEME_BY_PORT means at a port; never PLAN_SCHEME_BY_PORT itself. */
 enum plan_scheme plan_scheme_of_port(uint64_t port);
 

@@ -554,6 +554,32 @@ static int rule_check_ssh(struct rule_draft *d)
 	return 0;
 }
 
+/* A rule for services of this machine names their ports.  What they speak the rule may say; else it
+ * is any bytes. */
+static int rule_check_own_machine(struct rule_draft *d)
+{
+	const struct value_site *s = d->s;
+
+	if (!plan_is_own_machine(d->rule.host) || d->rule.action == PLAN_ACTION_DENY)
+		return 0;
+	if (d->rule.sign)
+		return value_error(&s->at, s->e,
+				   PLAN_OWN_MACHINE " is this machine, and a login there would "
+						    "lead out of the box");
+	if (!d->rule.ports_named) {
+		int r = value_error(&s->at, s->e,
+				    PLAN_OWN_MACHINE " is this machine, and a rule for it names "
+						     "the port of a service");
+
+		error_next(s->e, "Write it with the port, as in " PLAN_OWN_MACHINE ":5432.");
+		return r;
+	}
+	if (d->rule.scheme == PLAN_SCHEME_BY_PORT)
+		d->rule.scheme = PLAN_SCHEME_TCP;
+	d->rule.private = true;
+	return 0;
+}
+
 static int rule_read_draft(struct rule_draft *d, enum rule_key word, const char *host,
 			   struct grammar_value *value)
 {
@@ -568,6 +594,8 @@ static int rule_read_draft(struct rule_draft *d, enum rule_key word, const char 
 		r = rule_read_ports(d, d->of[RULE_PORTS]);
 	if (r == 0 && d->of[RULE_SCHEME])
 		r = rule_read_scheme(d, d->of[RULE_SCHEME]);
+	if (r == 0)
+		r = rule_check_own_machine(d);
 	if (r == 0)
 		r = rule_read_requests(d);
 	if (r == 0)
@@ -708,11 +736,9 @@ static int rule_refuse_loopback(const struct value_site *s, const char *text)
 	int r = value_error(&s->at, s->e,
 			    "%.128s is the box's own loopback, for every program in it", text);
 
-	error_next(s->e,
-		   "A server in the same box is reached without a rule. One of this machine is "
-		   "reached by the machine's own name, if it listens where that leads: in "
-		   "config.yaml, {allow: NAME, ports: [8000], scheme: http, private: true} "
-		   "(scheme: tcp for a database).");
+	error_next(s->e, "A server in the same box is reached without a rule. One of this machine "
+			 "is " PLAN_OWN_MACHINE " in the box: --host-port 5432, or in config.yaml "
+			 "{allow: " PLAN_OWN_MACHINE ":5432}.");
 	return r;
 }
 

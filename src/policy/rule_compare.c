@@ -88,7 +88,7 @@ static bool rule_covers_host(const struct plan_rule *outer, const struct plan_ru
 		return span_equal(outer->address, inner->address);
 	if (str_equal(outer->host, "*"))
 		return true;
-	if (outer->host[0] != '*')
+	if (outer->host[0] != '*' || plan_is_own_machine(inner->host))
 		return str_equal(outer->host, inner->host);
 	/* "*.example.org" covers "*.example.org", "*.a.example.org" and "a.example.org". */
 	size_t len = strlen(inner->host);

@@ -335,6 +335,9 @@ static void rules_match_name(const struct rules_set *s, const struct name *name,
 	if (tails == 0)
 		return;
 	rules_match_add(m, rules_find(s, RULES_EXACT, hash, name->text, name->len));
+	/* Only a rule for this very name is about this machine. */
+	if (plan_is_own_machine(name->text))
+		return;
 	for (size_t i = tails - 1; s->wildcards && i > 0; i--)
 		rules_match_add(m, rules_find(s, RULES_WILDCARD, hashes[i - 1],
 					      name->text + starts[i - 1],

@@ -290,7 +290,9 @@ static void rules_put_line(struct rules_words *w, const struct rules_question *q
 	}
 	if (scheme == plan_scheme_of_port(q->port)) {
 		rules_put(w, "- allow: ");
-		rules_put_question(w, q, same_host || bounded || !rules_usual_port(q->port));
+		rules_put_question(w, q,
+				   same_host || bounded || !rules_usual_port(q->port) ||
+					   plan_is_own_machine(q->name.text));
 		return;
 	}
 	rules_put_map(w, q,
@@ -305,7 +307,8 @@ static void rules_put_private_line(struct rules_words *w, const struct rules_que
 	unsigned int usual = plan_scheme_of_port(q->port), scheme = rules_line_scheme(q, a);
 
 	if (q->literal || q->request || v->private || !a->ceiling.private ||
-	    a->asked_connection.limited || (!allowed && !v->allow_line[0]))
+	    (plan_is_own_machine(q->name.text) && !allowed) || a->asked_connection.limited ||
+	    (!allowed && !v->allow_line[0]))
 		return;
 	if (allowed && !(v->schemes & RULES_SCHEME(scheme)))
 		scheme = v->schemes & RULES_SCHEME(PLAN_SCHEME_HTTP) ? PLAN_SCHEME_HTTP

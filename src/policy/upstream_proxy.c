@@ -237,6 +237,7 @@ static bool upstream_is_here(const struct authority *to)
 
 	if (!to->is_address)
 		return str_equal(to->name.text, "localhost") ||
+		       plan_is_own_machine(to->name.text) ||
 		       str_ends_with(to->name.text, ".localhost");
 	return (upstream_read_entry("127.0.0.0/8", &loopback) &&
 		upstream_within(&to->address, &loopback)) ||

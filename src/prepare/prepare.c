@@ -259,6 +259,19 @@ static void prepare_add_flag(struct prepare *p, const char *key, const char *val
 		(struct policy_flag){.key = key, .value = value, .origin = origin};
 }
 
+/* A service of this machine, as a rule names it.  NULL: it is no port. */
+static const char *prepare_host_port(struct prepare *p, const char *typed)
+{
+	uint64_t port = 0;
+	bool good = str_parse_u64(typed, &port) == 0 && port > 0 && port <= UINT16_MAX;
+
+	if (!good)
+		(void)error_set(p->e, -EINVAL,
+				"--host-port takes a port of this machine, 1 to 65535, not %.64s",
+				*typed ? typed : "empty");
+	return good ? arena_printf(p->arena, PLAN_OWN_MACHINE ":%u", (unsigned int)port) : NULL;
+}
+
 /* Turns one option into its policy key and value. */
 static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 {
@@ -289,6 +302,12 @@ static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 	case OPTION_USE:
 	case OPTION_SSH:
 		key = arena_printf(p->arena, "network.%s", o->name);
+		break;
+	case OPTION_HOST_PORT:
+		key = "network.allow";
+		value = prepare_host_port(p, value);
+		if (!value)
+			return p->e->code ? p->e->code : error_sys(p->e, -ENOMEM, "--host-port");
 		break;
 	case OPTION_ENV:
 		key = strchr(value, '=') ? "env.set" : "env.pass";

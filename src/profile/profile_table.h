@@ -152,7 +152,7 @@ static const struct profile_call profile_calls[] = {
 	/* sockets; which ones, see the rules */
 	{"connect", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_RECORDER | IN_REVIEW}, {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, {"bind", -1, IN_ANY_BOX | IN_NAMES | IN_REVIEW}, CALL_REVIEW(listen),
 	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, CALL_SYNCER(sendmsg), CALL_SYNCER(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
-	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), {"setsockopt", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_REVIEW}, {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES | IN_RECORDER | IN_REVIEW},
+	CALL_OUTSIDE(shutdown), {"getsockname", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_RECORDER}, CALL_OUTSIDE(getpeername), {"setsockopt", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_REVIEW}, {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES | IN_RECORDER | IN_REVIEW},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
 	CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semop),
@@ -489,7 +489,7 @@ static const struct profile_watched profile_watched[] = {
 
 	SEEN(landlock_create_ruleset, -1, RULES, -1, 0, -1, -1, -1, 1),
 	SEEN(landlock_restrict_self, -1, CONFINE, -1, -1, -1, -1, -1, -1),
-	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
+	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2), SEEN_FD(listen, LISTEN, -1),
 	/* where their rules say PROFILE_ASK */
 	SEEN(socket, -1, DATAGRAM, -1, -1, -1, -1, -1, -1),
 	SEEN(socketpair, -1, DATAGRAM, -1, -1, -1, -1, -1, -1),

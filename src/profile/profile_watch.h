@@ -44,6 +44,7 @@ enum profile_seen {
 	PROFILE_SEEN_RULES,    /* a Landlock ruleset: `path` points to it, `mode` is its size */
 	PROFILE_SEEN_CONFINE,  /* by itself, with Landlock: the recorder does nothing more for it */
 	PROFILE_SEEN_CONNECT,  /* `path` is a socket address, `mode` its length */
+	PROFILE_SEEN_LISTEN,   /* `dir` is the socket */
 	PROFILE_SEEN_DATAGRAM, /* a unix socket that names a path with each message */
 };
 

@@ -33,6 +33,7 @@ enum { RECORDER_NEW, RECORDER_SERVING };
 enum {
 	RECORDER_FORMAT = 1,
 	RECORDER_COMMAND_MAX = 4096, /* bytes of the command; escaped at most six times as many */
+	RECORDER_LISTENS = 64,       /* ports that are shown */
 	RECORDER_PATIENCE_MS = 2000, /* for a gate that is being ended */
 	RECORDER_BEHIND_MAX = 50000, /* when the disk is this many events behind, senders wait */
 };
@@ -59,6 +60,7 @@ struct recorder {
 	struct logfile logfile;
 	struct syncer syncer;
 	uint64_t syncing; /* the syncer is working on the events up to this one */
+	size_t listens;   /* ports of the box at which somebody has listened */
 	int all, own;     /* folders: all records, this one */
 	int ledger;
 	char folder[LEDGER_NAME_MAX + 1], name[LEDGER_NAME_MAX + 1];
@@ -429,6 +431,17 @@ static void recorder_on_wanted(void *context, const struct message_event *m)
 	recorder_show(context, m);
 }
 
+/* A box may listen at every port that there is: the first ones are shown, and the record has all. */
+static void recorder_on_listens(void *context, uint16_t port)
+{
+	struct recorder *r = context;
+
+	if (r->listens++ < RECORDER_LISTENS)
+		recorder_show(r, &(struct message_event){.kind = MESSAGE_EVENT_LISTENS,
+							 .allowed = true,
+							 .port = port});
+}
+
 static void recorder_on_progress(void *context, uint64_t files)
 {
 	recorder_show(context,
@@ -517,6 +530,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
+				    .listens = recorder_on_listens,
 				    .forget = recorder_forget,
 				    .end = recorder_end_box,
 				    .context = r};

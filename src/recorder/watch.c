@@ -570,6 +570,24 @@ static int watch_on_connect(struct watch *w, const struct profile_watched *what,
 	return counted ? 0 : watch_event_file(w, p, &f);
 }
 
+/* A program begins to be a server.  Of each port the first time gets an event: others may do the same
+ * again and again. */
+static int watch_on_listen(struct watch *w, const struct notify_call *call,
+			   const struct watch_process *p)
+{
+	bool boxed = w->started && p->pid != w->processes.first;
+	uint16_t port = boxed ? watch_connects_port(p, call) : 0;
+	int r = watch_let_go(w, call);
+	uint8_t *seen = &w->listened[port / 8], bit = (uint8_t)(1u << port % 8);
+
+	if (r <= 0 || port == 0 || (*seen & bit))
+		return r < 0 ? -EIO : 0;
+	*seen |= bit;
+	if (w->to.listens)
+		w->to.listens(w->to.context, port);
+	return watch_event_listens(w, p, port);
+}
+
 uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint16_t port)
 {
 	int64_t since = watch_clock() - (int64_t)WATCH_CONNECT_MS * WATCH_MS;
@@ -692,6 +710,8 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	case PROFILE_SEEN_CONNECT:
 		return watch_on_connect(w, what, call, p);
+	case PROFILE_SEEN_LISTEN:
+		return watch_on_listen(w, call, p);
 	case PROFILE_SEEN_DATAGRAM:
 		return watch_on_datagram(w, what, call, p);
 	case PROFILE_SEEN_OPEN:

@@ -48,6 +48,7 @@ struct watch_to {
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs; until this returns its file can be opened as /proc/PID/exe. */
 	void (*ran)(void *context, pid_t pid, struct span path);
+	void (*listens)(void *context, uint16_t port); /* a program, for the first time; or NULL */
 	void (*forget)(void *context); /* called in a child: wipes what is not for it; or NULL */
 	/* The box has to end; `why` says why. */
 	void (*end)(void *context, const struct error *why);

@@ -448,6 +448,23 @@ static int watch_connect_socket(const struct watch_process *p, const struct noti
 	return *ret_socket < 0 ? watch_connect_unseen(errno) : 0;
 }
 
+uint16_t watch_connects_port(const struct watch_process *p, const struct notify_call *call)
+{
+	_cleanup_fd_ int fd = -1;
+	struct sockaddr_storage at = {.ss_family = AF_UNSPEC};
+	socklen_t len = sizeof(at), type_len = sizeof(int);
+	uint8_t address[WATCH_ADDRESS];
+	uint16_t port = 0;
+	int type = 0;
+
+	if (p->pidfd < 0 || watch_connect_socket(p, call, &fd) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) < 0 || type != SOCK_STREAM ||
+	    getsockname(fd, (struct sockaddr *)&at, &len) < 0 ||
+	    watch_call_address(&at, address, &port) < 0)
+		return 0;
+	return port;
+}
+
 int watch_connects_take(struct watch_connects *c, const struct watch_processes *all,
 			const struct profile_watched *what, const struct notify_call *call,
 			const struct watch_process *p, struct watch_connected *ret)

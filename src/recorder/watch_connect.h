@@ -93,4 +93,7 @@ int watch_connects_take(struct watch_connects *c, const struct watch_processes *
 			const struct profile_watched *what, const struct notify_call *call,
 			const struct watch_process *p, struct watch_connected *ret);
 
+/* The port that the TCP socket of a call is bound to; 0: none, or it is no such socket. */
+uint16_t watch_connects_port(const struct watch_process *p, const struct notify_call *call);
+
 #endif

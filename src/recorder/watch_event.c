@@ -250,6 +250,18 @@ int watch_event_call(struct watch *w, const struct watch_process *p, const char 
 	return r != 0 ? (r < 0 ? r : 0) : watch_write_call(w, &what, text, 0);
 }
 
+/* --- servers -------------------------------------------------------------------------- */
+
+int watch_event_listens(struct watch *w, const struct watch_process *p, uint16_t port)
+{
+	struct buf *event = watch_event_begin(w, NOTE_NETWORK, "listen", "reported");
+
+	watch_put_who(event, p->exec, p->pid);
+	event_put_word(event, NOTE_FIELD_HOST, "localhost");
+	event_put_number(event, NOTE_FIELD_PORT, port);
+	return writer_end(w->to.writer);
+}
+
 /* --- repeats -------------------------------------------------------------------------- */
 
 int watch_event_repeats(void *context, const struct watch_fold_entry *e)

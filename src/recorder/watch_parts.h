@@ -63,6 +63,7 @@ struct watch {
 	struct watch_call call; /* the call at hand */
 	struct watch_connect connects[WATCH_CONNECTS];
 	size_t connect_next;
+	uint8_t listened[(UINT16_MAX + 1) / 8]; /* bit: a program has listened at this port */
 };
 
 /* What a call does to its paths, for touched.h. */
@@ -93,6 +94,9 @@ struct watch_names {
 };
 
 void watch_names(const struct watch *w, struct watch_names *ret);
+
+/* A program begins to listen at a port. */
+int watch_event_listens(struct watch *w, const struct watch_process *p, uint16_t port);
 
 /* Whether the call makes, in a repository of the user, something that git obeys. */
 bool watch_is_held(const struct watch *w, enum watch_touch touch);

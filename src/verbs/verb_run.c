@@ -8,6 +8,7 @@
 #include "host.h"
 #include "layering.h"
 #include "linger.h"
+#include "listening.h"
 #include "message_gate.h"
 #include "outward.h"
 #include "prepare.h"
@@ -143,11 +144,31 @@ static void run_fini(struct run *run)
 	prepared_fini(&run->prepared);
 }
 
+/* A server inside: nobody needs to be told of one that was published.  Who shows the box's terminal
+ * is not disturbed; `bawn ps` says it, and who detaches is told. */
+static void run_on_listens(const struct run *run, uint64_t port, bool quiet)
+{
+	const struct publish *p = &run->prepared.publish;
+	const struct listening l = {.ports = {(uint16_t)port}, .count = 1};
+	_cleanup_buf_ struct buf words = BUF_INIT(4096);
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].inside == port)
+			return;
+	if (quiet || !run->refused.live || port < LISTENING_FIRST)
+		return;
+	listening_words(&l, run->session.name, &words);
+	if (words.len > 0)
+		text_styled(&run->err, TEXT_FAINT, "bawn: %s\n", buf_str(&words));
+}
+
 static void run_on_event(void *context, const struct message_event *event, bool quiet)
 {
 	struct run *run = context;
 
-	if (!unattributed_on_event(&run->unattributed, event))
+	if (event->kind == MESSAGE_EVENT_LISTENS)
+		run_on_listens(run, event->port, quiet);
+	else if (!unattributed_on_event(&run->unattributed, event))
 		refused_on_event(&run->refused, event, quiet);
 }
 

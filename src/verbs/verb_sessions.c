@@ -9,6 +9,7 @@
 #include "host.h"
 #include "json.h"
 #include "land.h"
+#include "listening.h"
 #include "session_names.h"
 #include "settle.h"
 #include "shared.h"
@@ -47,6 +48,29 @@ static void sessions_json_name(struct json *j, const char *state, const char *na
 		json_key_str(j, "label", label);
 }
 
+static void sessions_print_listening(const struct text *t, const struct session *s)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(4096);
+	struct listening l;
+
+	listening_read(s, &l);
+	listening_words(&l, s->name, &words);
+	if (words.len > 0)
+		text_printf(t, "%*s%s\n", SESSIONS_NAME, "", buf_str(&words));
+}
+
+static void sessions_json_listening(struct json *j, const struct session *s)
+{
+	struct listening l;
+
+	listening_read(s, &l);
+	json_key(j, "listens");
+	json_open(j, '[');
+	for (size_t i = 0; i < l.count; i++)
+		json_u64(j, l.ports[i]);
+	json_close(j, ']');
+}
+
 static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
@@ -75,6 +99,7 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	text_cut(&line, from, width > used + 20 ? width - used : 20);
 	sessions_print_name(t, state, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
+	sessions_print_listening(t, s);
 }
 
 static void sessions_json_one(struct json *j, const char *state, const struct session *s)
@@ -99,6 +124,7 @@ static void sessions_json_one(struct json *j, const char *state, const struct se
 		json_key_bool(j, "terminal", s->state.terminal);
 		json_key_u64(j, "viewers", s->state.viewers);
 		json_key_u64(j, "changes", s->state.generation);
+		sessions_json_listening(j, s);
 	}
 	json_close(j, '}');
 }

@@ -378,7 +378,7 @@ static void test_flags_for_loopback(void **state)
 			TRY(.flags = {{"network.deny", own[i], "--deny"}});
 
 		if (t.r == 0 || !strstr(t.e.text, "the box's own loopback") ||
-		    !strstr(t.e.next, "scheme: http, private: true"))
+		    !strstr(t.e.next, "--host-port 5432"))
 			fail_msg("%s: %s", own[i], t.e.text);
 		assert_int_equal(deny.r, 0);
 	}
@@ -387,6 +387,60 @@ static void test_flags_for_loopback(void **state)
 			TRY(.flags = {{"network.allow", others[i], "--allow"}});
 
 		assert_int_equal(t.r, 0);
+	}
+}
+
+/* A rule for this machine names the port of a service; it needs a ceiling that gives private
+ * addresses, and a repository cannot make it. */
+static void test_own_machine(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{"network: [allow: host.bawn]", "names the port of a service"},
+		{"network: [ask: HOST.bawn.]", "names the port of a service"},
+		{"network: [{allow: host.bawn, scheme: http}]", "names the port of a service"},
+		{"network: [ssh: host.bawn]", "a login there would lead out of the box"},
+		{"network: [{allow: 'host.bawn:80', paths: [/a]}]", "bytes of any kind"},
+	};
+	static const char *const narrow[] = {"network: [{allow: '*', ports: [1-65535]}]",
+					     "network: [{allow: '*.bawn', private: true, ports: "
+					     "[1-65535], scheme: tcp}]"};
+	_cleanup_try_ struct try_outcome t = TRY(.user = "network: [allow: 'HOST.bawn.:5432']");
+	_cleanup_try_ struct try_outcome none = TRY(.user = "network: [deny: host.bawn]");
+	_cleanup_try_ struct try_outcome folder =
+		TRY(.repository = "network: [allow: 'host.bawn:5432']");
+	_cleanup_try_ struct try_outcome wide =
+		TRY(.user = "network: [allow: 'host.bawn:5432']",
+		    .ceiling = "network: [{allow: '*', ports: [1-65535], scheme: tcp, "
+			       "private: true}]");
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(bad); i++) {
+		_cleanup_try_ struct try_outcome b = TRY(.user = bad[i].text);
+
+		if (b.r == 0 || !strstr(b.e.text, bad[i].why))
+			fail_msg("%s: %s", bad[i].text, b.e.text);
+	}
+	assert_int_equal(t.r, 0);
+	assert_int_equal(none.r, 0);
+	assert_int_equal(wide.r, 0);
+	assert_int_equal(t.policy.network.count, 1);
+	const struct plan_rule *rule = &t.policy.network.items[0];
+
+	assert_string_equal(rule->host, "host.bawn");
+	assert_int_equal(rule->scheme, PLAN_SCHEME_TCP);
+	assert_true(rule->private);
+	for (size_t i = 0; i < folder.policy.network.count; i++)
+		assert_int_not_equal(folder.policy.network.items[i].action, PLAN_ACTION_ALLOW);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(narrow); i++) {
+		_cleanup_try_ struct try_outcome n =
+			TRY(.user = "network: [allow: 'host.bawn:5432']", .ceiling = narrow[i]);
+
+		if (n.r == 0)
+			for (size_t k = 0; k < n.policy.network.count; k++)
+				assert_true(n.policy.network.items[k].ceiling ||
+					    n.policy.network.items[k].action != PLAN_ACTION_ALLOW);
 	}
 }
 
@@ -782,6 +836,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_flags_for_loopback),
 		cmocka_unit_test(test_files_for_loopback),
+		cmocka_unit_test(test_own_machine),
 		cmocka_unit_test(test_empty_is_nothing),
 		cmocka_unit_test(test_repository_only_denies),
 		cmocka_unit_test(test_flags_over_repository),

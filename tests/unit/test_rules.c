@@ -104,6 +104,15 @@ static const struct {
 	{"allow: '*.test', allow: a.test", "203.0.113.7", "deny"},
 	{"allow: 203.0.113.7, deny: 203.0.113.7", "203.0.113.7", "deny 203.0.113.7"},
 	{"allow: 10.0.0.1", "10.1", "allow 10.0.0.1"},
+
+	/* this machine is reached by a rule for its very name, at its ports */
+	{"allow: 'host.bawn:5432'", "host.bawn:5432", "allow host.bawn"},
+	{"allow: 'host.bawn:5432'", "HOST.Bawn.:5432", "allow host.bawn"},
+	{"allow: 'host.bawn:5432'", "host.bawn:5433", "deny"},
+	{"allow: 'host.bawn:5432'", "a.host.bawn:5432", "deny"},
+	{"{allow: '*.bawn', ports: [1-65535], private: true}", "host.bawn:5432", "deny"},
+	{"{allow: '*.bawn', ports: [1-65535], private: true}", "ghost.bawn:5432", "allow *.bawn"},
+	{"allow: 'host.bawn:5432', deny: 'host.bawn:5432'", "host.bawn:5432", "deny host.bawn"},
 };
 
 /* "allow: a, {deny: b}" as the list of a policy. */
@@ -224,6 +233,9 @@ static void test_words(void **state)
 		 "- allow: \"[2001:db8::1]:8443\""},
 		{"allow: 203.0.113.7", "203.0.113.7:22", ANY,
 		 "no rule for this address names port 22", "- allow: 203.0.113.7:22"},
+		{"", "host.bawn", ANY, "no rule names this host", "- allow: host.bawn:443"},
+		{"allow: 'host.bawn:1'", "host.bawn:9999", ANY,
+		 "no rule for this host names port 9999", "- allow: host.bawn:9999"},
 	};
 
 	(void)state;

@@ -155,6 +155,7 @@ static void test_keys_are_in_the_grammar(void **state)
 		{OPTION_DENY, "network.deny", "example.org"},
 		{OPTION_USE, "network.use", "npm"},
 		{OPTION_SSH, "network.ssh", "example.org:2222"},
+		{OPTION_HOST_PORT, "network.allow", "host.bawn:5432"},
 		{OPTION_ENV, "env.pass", "NAME"},
 		{OPTION_LIMIT, "limits.processes", "100"},
 		{OPTION_WITHOUT, "without", "landlock"},
