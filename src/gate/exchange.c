@@ -396,8 +396,9 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 	}
 	/* Another request may put in a secret of this host while this answer is on its way. */
 	bool plain = take_out_looks(g->taken) ||
-		     (i->flow->name && secrets_bound(g->plan->secrets.items, g->plan->secrets.count,
-						     &i->flow->name->name, i->flow->port));
+		     (i->flow->name &&
+		      secrets_bound_host(g->plan->secrets.items, g->plan->secrets.count,
+					 &i->flow->name->name));
 	int r = plain ? take_out_ask_plain(m) : 0;
 
 	exchange_secret_ask_whole(x, m);

@@ -96,7 +96,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 		why = "it signs nothing";
 	if (!why && type == MESSAGE_SIGN)
 		why = sign_refuse(m, (int64_t)keys_now());
-	if (!why && type == MESSAGE_SIGN && sign_gives_keys(m->service) &&
+	if (!why && type == MESSAGE_SIGN && sign_gives_keys(m->service, at.host.text) &&
 	    !keys_names(secret, &at.host))
 		why = "this service answers with new keys, which nobody could take out; to allow "
 		      "it, name its host in hosts";

@@ -229,12 +229,9 @@ static void rules_answer(const struct rules *r, const struct rules_question *q,
 
 static bool rules_is_bound(const struct rules *r, const struct rules_question *q)
 {
-	for (size_t i = 0; !q->literal && i < r->bound.count; i++) {
-		const struct rules_bound *b = &r->bound.items[i];
-
-		if (b->from <= q->port && q->port <= b->to && name_matches(&q->name, b->host))
+	for (size_t i = 0; !q->literal && i < r->bound.count; i++)
+		if (name_matches(&q->name, r->bound.items[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -244,8 +241,11 @@ static void rules_extras(const struct rules *r, const struct rules_question *q,
 {
 	bool limited = a->asked_connection.limited || a->ceiling_connection.limited;
 	bool closed = a->asked_connection.passthrough;
+	/* Bytes that may be anything are not read. */
+	bool bytes = v->schemes & RULES_SCHEME(PLAN_SCHEME_TCP);
 
-	v->open = v->action == PLAN_ACTION_ALLOW && (limited || (!closed && rules_is_bound(r, q)));
+	v->open = v->action == PLAN_ACTION_ALLOW &&
+		  (limited || (!closed && !bytes && rules_is_bound(r, q)));
 	v->passthrough = v->action == PLAN_ACTION_ALLOW && closed && !v->open;
 	/* A ceiling without rules about requests says nothing about WebSockets. */
 	v->websocket =

@@ -24,12 +24,21 @@ bool secrets_is_bound(const struct plan_secret *secret, const struct name *host,
 	return false;
 }
 
-bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host, uint16_t port)
+bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host)
 {
 	for (size_t i = 0; i < secret->bindings.count; i++)
-		if (secrets_at_host(&secret->bindings.items[i], host, port) &&
+		if (name_matches(host, secret->bindings.items[i].host) &&
 		    secret->bindings.items[i].paths.count == 0)
 			return true;
+	return false;
+}
+
+bool secrets_bound_host(const struct plan_secret *items, size_t count, const struct name *host)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t n = 0; n < items[i].bindings.count; n++)
+			if (name_matches(host, items[i].bindings.items[n].host))
+				return true;
 	return false;
 }
 

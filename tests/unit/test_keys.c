@@ -285,6 +285,23 @@ static void test_aws_key_signs_and_stays(void **state)
 		       date);
 	s.service = "s3";
 	s.text = span_of_str(text);
+	/* The host counts as well: not every server looks at the scope. */
+	static const char *const hosts[] = {"sts.cloud.example", "iam.cloud.example",
+					    "STS.east.cloud.example.", "sts-fips.cloud.example",
+					    "vpce-1.sts.east.cloud.example"};
+	static const char *const others[] = {"stsx.cloud.example", "iam-logs.cloud.example",
+					     KEYS_STS_HOST};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hosts); i++) {
+		s.host = hosts[i];
+		assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+		see_refused(w, 2, "answers with new keys");
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++) {
+		s.host = others[i];
+		assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+		assert_int_equal(keys_world_receive(w->gate, &body), MESSAGE_SIGNATURE);
+	}
 
 	/* Another day, another scope, another host, another secret: no. */
 	s.date = "20150830";

@@ -261,7 +261,9 @@ static void test_bound(void **state)
 		{.host = "*.test", .ports = {ports, 1}, .scheme = PLAN_SCHEME_TLS}};
 	struct plan_secret secrets[] = {{.name = "X", .bindings = {bindings, 1}}};
 	_cleanup_try_ struct try_outcome o = try_network(
-		"allow: a.test, {allow: b.test, passthrough: true}, allow: a.example.org, "
+		"allow: a.test, {allow: a.test, ports: [8443]}, allow: 'a.test:22', "
+		"{allow: a.test, ports: [9000], passthrough: true}, "
+		"{allow: b.test, passthrough: true}, allow: a.example.org, "
 		"{allow: c.test, passthrough: true, ports: [443]}, {deny: c.test, paths: [/x]}",
 		NULL);
 	const struct plan plan = {
@@ -274,7 +276,13 @@ static void test_bound(void **state)
 	(void)state;
 	assert_int_equal(rules_of_plan(&plan, &r, &e), 0);
 	assert_true(ask(r, "a.test", ANY).open);
-	assert_false(ask(r, "a.test:80", ANY).open);
+	/* What the host was sent at one port it can tell at another. */
+	assert_true(ask(r, "a.test:80", ANY).open);
+	assert_true(ask(r, "a.test:8443", ANY).open);
+	/* Bytes that are no request, and what the user leaves closed. */
+	assert_int_equal(ask(r, "a.test:22", ANY).action, PLAN_ACTION_ALLOW);
+	assert_false(ask(r, "a.test:22", ANY).open);
+	assert_true(ask(r, "a.test:9000", ANY).passthrough);
 	assert_false(ask(r, "a.example.org", ANY).open);
 	assert_false(ask(r, "b.test", ANY).open);
 	assert_true(ask(r, "b.test", ANY).passthrough);
