@@ -57,7 +57,7 @@ static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 							      .scheme = m.scheme,
 							      .method = m.method,
 							      .path = m.path,
-							      .unclear = m.unclear};
+							      .sure = m.sure};
 	}
 	if (r < 0)
 		return r;
@@ -86,7 +86,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 				   .scheme = m->scheme,
 				   .method = span_of_str(m->method),
 				   .path = span_of_str(m->path),
-				   .unclear = m->unclear && m->unclear[0] ? m->unclear : NULL};
+				   .sure = (size_t)m->sure};
 
 	if (name_parse(span_of_str(m->host), &at.host) < 0 || m->port > UINT16_MAX)
 		return "it is bound to names, and this is none";

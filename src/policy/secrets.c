@@ -61,8 +61,8 @@ static bool secrets_has_method(const struct plan_binding *b, struct span method)
 
 static bool secrets_has_path(const struct plan_binding *b, const struct secrets_place *at)
 {
-	for (size_t i = 0; !at->unclear && i < b->paths.count; i++)
-		if (http_glob_matches(span_of_str(b->paths.items[i].text), at->path))
+	for (size_t i = 0; i < b->paths.count; i++)
+		if (http_glob_holds(span_of_str(b->paths.items[i].text), at->path, at->sure))
 			return true;
 	return b->paths.count == 0;
 }

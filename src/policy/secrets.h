@@ -15,8 +15,8 @@ struct secrets_place {
 	uint16_t port;
 	unsigned int scheme; /* PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
 	struct span method;
-	struct span path;    /* as http_path.h gives it, without the query */
-	const char *unclear; /* of the path; a binding that names paths does not fit then */
+	struct span path; /* as http_path.h gives it, without the query */
+	size_t sure;      /* how many bytes of the path all servers read alike */
 };
 
 /* Whether some secret is bound at this host and port, for some scheme, method and path. */
