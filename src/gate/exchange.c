@@ -395,9 +395,10 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 		exchange_tell_secret(x, put_in_signs(x->put_in) ? "sign" : "use", names, NULL);
 	}
 	/* Another request may put in a secret of this host while this answer is on its way. */
-	bool plain = take_out_looks(g->taken) ||
-		     (i->flow->name && secrets_bound(g->plan->secrets.items, g->plan->secrets.count,
-						     &i->flow->name->name, i->flow->port));
+	bool plain =
+		take_out_looks(g->taken) ||
+		(i->flow->name && secrets_bound_host(g->plan->secrets.items, g->plan->secrets.count,
+						     &i->flow->name->name));
 	int r = plain ? take_out_ask_plain(m) : 0;
 
 	exchange_secret_ask_whole(x, m);
@@ -513,7 +514,7 @@ static void exchange_ask_value(struct exchange *x, size_t secret)
 				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
 				    .method = x->method,
 				    .path = x->path,
-				    .unclear = x->unclear ? x->unclear : ""};
+				    .sure = x->sure};
 
 	key_ask_release(&i->gate->keys, &x->ask, &m, exchange_on_key, x);
 }
@@ -527,7 +528,7 @@ static void exchange_ask_signature(struct exchange *x)
 				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
 				 .method = x->method,
 				 .path = x->path,
-				 .unclear = x->unclear ? x->unclear : ""};
+				 .sure = x->sure};
 
 	put_in_signing(x->put_in, &m);
 	key_ask_sign(&i->gate->keys, &x->ask, &m, exchange_on_key, x);

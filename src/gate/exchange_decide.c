@@ -341,7 +341,7 @@ static struct exchange_step exchange_look_for_secrets(struct exchange *x, struct
 					 .scheme = q->scheme,
 					 .method = q->method,
 					 .path = q->path,
-					 .unclear = q->unclear};
+					 .sure = x->sure};
 
 	if (!x->intercept->gate->book)
 		return (struct exchange_step){.act = EXCHANGE_GO};
@@ -364,6 +364,7 @@ struct exchange_step exchange_decide(struct exchange *x, struct http_message *m)
 						: http_path_read(m->target, bytes, &path, &why);
 
 	x->unclear = path.unclear;
+	x->sure = path.sure;
 	if (!exchange_describe(x, m, r == 0 ? path.path : SPAN_LITERAL("/")))
 		return exchange_failure("out of memory");
 	if (r < 0)

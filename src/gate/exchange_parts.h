@@ -73,6 +73,7 @@ struct exchange {
 	char *what;       /* method, host and path, for a person */
 	char *path;       /* as the rules saw it */
 	const char *unclear;
+	size_t sure; /* how many of its bytes all servers read alike */
 	char method[33];
 	struct exchange_as other;
 	bool websocket; /* it asks to become one */

@@ -133,7 +133,7 @@ static bool exchange_is_read_whole(const struct exchange *x)
 
 		for (size_t k = 0; k < count; k++)
 			goes |= needs[k] == n;
-		whole |= goes && secrets_is_anywhere(s, &i->flow->name->name, i->flow->port);
+		whole |= goes && secrets_is_anywhere(s, &i->flow->name->name);
 	}
 	return whole;
 }

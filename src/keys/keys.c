@@ -57,7 +57,7 @@ static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 							      .scheme = m.scheme,
 							      .method = m.method,
 							      .path = m.path,
-							      .unclear = m.unclear};
+							      .sure = m.sure};
 	}
 	if (r < 0)
 		return r;
@@ -86,7 +86,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 				   .scheme = m->scheme,
 				   .method = span_of_str(m->method),
 				   .path = span_of_str(m->path),
-				   .unclear = m->unclear && m->unclear[0] ? m->unclear : NULL};
+				   .sure = (size_t)m->sure};
 
 	if (name_parse(span_of_str(m->host), &at.host) < 0 || m->port > UINT16_MAX)
 		return "it is bound to names, and this is none";
@@ -96,7 +96,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 		why = "it signs nothing";
 	if (!why && type == MESSAGE_SIGN)
 		why = sign_refuse(m, (int64_t)keys_now());
-	if (!why && type == MESSAGE_SIGN && sign_gives_keys(m->service) &&
+	if (!why && type == MESSAGE_SIGN && sign_gives_keys(m->service, at.host.text) &&
 	    !keys_names(secret, &at.host))
 		why = "this service answers with new keys, which nobody could take out; to allow "
 		      "it, name its host in hosts";

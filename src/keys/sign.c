@@ -64,9 +64,35 @@ const char *sign_refuse(const struct message_sign *m, int64_t now)
 	return NULL;
 }
 
-bool sign_gives_keys(const char *service)
+/* sts.eu-west-1.amazonaws.com, iam-fips.amazonaws.com, vpce-1.sts.eu-west-1.vpce.amazonaws.com:
+ * one of the labels is the service. */
+static bool sign_is_label(const char *label, size_t len, const char *service)
 {
-	return str_equal(service, "sts") || str_equal(service, "iam");
+	static const char fips[] = "-fips";
+	size_t own = strlen(service);
+
+	return len >= own && memcmp(label, service, own) == 0 &&
+	       (len == own || (len == own + sizeof(fips) - 1 &&
+			       memcmp(label + own, fips, sizeof(fips) - 1) == 0));
+}
+
+bool sign_gives_keys(const char *service, const char *host)
+{
+	static const char *const services[] = {"sts", "iam"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(services); i++) {
+		if (str_equal(service, services[i]))
+			return true;
+		for (const char *label = host; *label;) {
+			size_t len = strcspn(label, ".");
+
+			if (sign_is_label(label, len, services[i]))
+				return true;
+			label += len;
+			label += strspn(label, ".");
+		}
+	}
+	return false;
 }
 
 static void sign_step(uint8_t key[SIGN_BYTES], struct span bytes)

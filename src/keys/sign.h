@@ -16,8 +16,9 @@ enum { SIGN_BYTES = 32 };
  * scope that is not that of the text. */
 const char *sign_refuse(const struct message_sign *m, int64_t now);
 
-/* Whether answers of this service have real keys of the same account. */
-bool sign_gives_keys(const char *service);
+/* Whether answers have real keys of the same account: by the service that the scope names, or by
+ * the host, because not every server looks at the scope. */
+bool sign_gives_keys(const char *service, const char *host);
 
 /* 0 or -EIO. */
 int sign_aws(struct span key, const char *date, const char *region, const char *service,

@@ -31,7 +31,7 @@ static const struct schema_field message_release_fields[] = {
 	SCHEMA_FIELD_ENUM(struct message_release, scheme, plan_scheme_words),
 	SCHEMA_FIELD_STR(struct message_release, method),
 	SCHEMA_FIELD_STR(struct message_release, path),
-	SCHEMA_FIELD_STR(struct message_release, unclear),
+	SCHEMA_FIELD_U64(struct message_release, sure),
 };
 const struct schema message_release_schema =
 	SCHEMA_OF(struct message_release, message_release_fields);
@@ -73,7 +73,7 @@ static const struct schema_field message_sign_fields[] = {
 	SCHEMA_FIELD_ENUM(struct message_sign, scheme, plan_scheme_words),
 	SCHEMA_FIELD_STR(struct message_sign, method),
 	SCHEMA_FIELD_STR(struct message_sign, path),
-	SCHEMA_FIELD_STR(struct message_sign, unclear),
+	SCHEMA_FIELD_U64(struct message_sign, sure),
 	SCHEMA_FIELD_STR(struct message_sign, date),
 	SCHEMA_FIELD_STR(struct message_sign, region),
 	SCHEMA_FIELD_STR(struct message_sign, service),

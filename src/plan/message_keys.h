@@ -37,8 +37,8 @@ struct message_release {
 	uint64_t port;
 	unsigned int scheme; /* enum plan_scheme: PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
 	const char *method;
-	const char *path;    /* decoded and normalised, without query */
-	const char *unclear; /* "", or why the path can be read in two ways */
+	const char *path; /* decoded and normalised, without query */
+	uint64_t sure;    /* how many bytes of the path all servers read alike */
 };
 
 /* The gate asks for a value that keys released before in this session, to look for it in
@@ -82,7 +82,7 @@ struct message_sign {
 	unsigned int scheme;
 	const char *method;
 	const char *path;
-	const char *unclear;
+	uint64_t sure;
 	const char *date; /* YYYYMMDD */
 	const char *region;
 	const char *service;

@@ -103,14 +103,24 @@ static struct rules_pick rules_pick(const struct rules_match *m, uint16_t port, 
 
 /* --- a request --- */
 
+/* Whether the row is about requests of this method, among others. */
+static bool rules_has_method(const struct rules_row *row, struct span method)
+{
+	const struct plan_rule *rule = row->rule;
+
+	for (size_t i = 0; i < rule->methods.count; i++)
+		if (http_method_is(rule->methods.items[i].text, method))
+			return true;
+	return rule->methods.count == 0;
+}
+
 static bool rules_fits(const struct rules_row *row, const struct rules_question *q,
 		       struct rules_fit *ret_fit)
 {
 	const struct plan_rule *rule = row->rule;
-	struct rules_fit fit = {.port = row->named};
+	bool method = rules_has_method(row, q->method);
+	struct rules_fit fit = {.port = row->named, .method = method && rule->methods.count > 0};
 
-	for (size_t i = 0; i < rule->methods.count; i++)
-		fit.method = fit.method || http_method_is(rule->methods.items[i].text, q->method);
 	for (size_t i = 0; i < rule->paths.count; i++) {
 		struct span glob = span_of_str(rule->paths.items[i].text);
 		size_t weight = http_glob_weight(glob);
@@ -119,7 +129,7 @@ static bool rules_fits(const struct rules_row *row, const struct rules_question 
 			fit.path = weight;
 	}
 	*ret_fit = fit;
-	return (fit.method || rule->methods.count == 0) && (fit.path > 0 || rule->paths.count == 0);
+	return method && (fit.path > 0 || rule->paths.count == 0);
 }
 
 static int rules_compare_fits(const struct rules_fit *a, const struct rules_fit *b)
@@ -164,7 +174,10 @@ static struct rules_pick rules_pick_request(const struct rules_match *m,
 
 			if (!rules_counts(host, row, q->port, q->literal))
 				continue;
-			if (q->unclear && row->rule->paths.count > 0)
+			/* How a server reads the path does not matter to a rule for other methods.
+			 */
+			if (q->unclear && row->rule->paths.count > 0 &&
+			    rules_has_method(row, q->method))
 				return (struct rules_pick){.rule = row->rule,
 							   .host = host,
 							   .action = PLAN_ACTION_DENY,
@@ -229,12 +242,9 @@ static void rules_answer(const struct rules *r, const struct rules_question *q,
 
 static bool rules_is_bound(const struct rules *r, const struct rules_question *q)
 {
-	for (size_t i = 0; !q->literal && i < r->bound.count; i++) {
-		const struct rules_bound *b = &r->bound.items[i];
-
-		if (b->from <= q->port && q->port <= b->to && name_matches(&q->name, b->host))
+	for (size_t i = 0; !q->literal && i < r->bound.count; i++)
+		if (name_matches(&q->name, r->bound.items[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -244,8 +254,11 @@ static void rules_extras(const struct rules *r, const struct rules_question *q,
 {
 	bool limited = a->asked_connection.limited || a->ceiling_connection.limited;
 	bool closed = a->asked_connection.passthrough;
+	/* Bytes that may be anything are not read. */
+	bool bytes = v->schemes & RULES_SCHEME(PLAN_SCHEME_TCP);
 
-	v->open = v->action == PLAN_ACTION_ALLOW && (limited || (!closed && rules_is_bound(r, q)));
+	v->open = v->action == PLAN_ACTION_ALLOW &&
+		  (limited || (!closed && !bytes && rules_is_bound(r, q)));
 	v->passthrough = v->action == PLAN_ACTION_ALLOW && closed && !v->open;
 	/* A ceiling without rules about requests says nothing about WebSockets. */
 	v->websocket =

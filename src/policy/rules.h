@@ -13,9 +13,9 @@
  *
  * A rule may be about requests: about methods and paths.  A deny about requests
  * refuses these requests and does not close the host.  When any rule at a host and port is about
- * requests, or a secret is bound there, an allowed connection is `open`: the gate has to
- * read it, and decide about each request in it.  Of the rules at that host and port
- * that match a request:
+ * requests, or a secret is bound at the host (at whichever port), an allowed connection is
+ * `open`: the gate has to read it, and decide about each request in it.  Of the rules at that
+ * host and port that match a request:
  *
  *	the path with the longest beginning without a *; a method that was named; a port
  *	that was named; then deny, ask, allow

@@ -40,18 +40,14 @@ struct rules_set {
 	bool wildcards, any;
 };
 
-/* Where a secret is bound. */
-struct rules_bound {
-	const char *host;
-	uint16_t from, to;
-};
-
 struct rules {
 	struct arena arena;
 	struct rules_set asked;   /* everyone's */
 	struct rules_set ceiling; /* the administrator's */
 	bool bounded;             /* there is a ceiling */
-	LIST_OF(struct rules_bound) bound;
+	/* The hosts where a secret is bound.  Its port does not count: what one port of a host was
+	 * sent, another port of it can tell. */
+	LIST_OF(const char *) bound;
 };
 
 /* The hosts of a set that match a question, the most specific first. */

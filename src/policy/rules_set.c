@@ -263,10 +263,7 @@ static int rules_bind(struct rules *r, const struct plan_secret *secret)
 
 		if (!host)
 			return -ENOMEM;
-		for (size_t n = 0; n < b->ports.count; n++)
-			r->bound.items[r->bound.count++] =
-				(struct rules_bound){host, (uint16_t)b->ports.items[n].from,
-						     (uint16_t)b->ports.items[n].to};
+		r->bound.items[r->bound.count++] = host;
 	}
 	return 0;
 }
@@ -277,8 +274,7 @@ static int rules_bind_all(struct rules *r, const struct plan *plan)
 	int ret = 0;
 
 	for (size_t i = 0; i < plan->secrets.count; i++)
-		for (size_t n = 0; n < plan->secrets.items[i].bindings.count; n++)
-			count += plan->secrets.items[i].bindings.items[n].ports.count;
+		count += plan->secrets.items[i].bindings.count;
 	r->bound.items = arena_alloc(&r->arena, count * sizeof(*r->bound.items));
 	if (!r->bound.items)
 		return -ENOMEM;

@@ -24,12 +24,21 @@ bool secrets_is_bound(const struct plan_secret *secret, const struct name *host,
 	return false;
 }
 
-bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host, uint16_t port)
+bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host)
 {
 	for (size_t i = 0; i < secret->bindings.count; i++)
-		if (secrets_at_host(&secret->bindings.items[i], host, port) &&
+		if (name_matches(host, secret->bindings.items[i].host) &&
 		    secret->bindings.items[i].paths.count == 0)
 			return true;
+	return false;
+}
+
+bool secrets_bound_host(const struct plan_secret *items, size_t count, const struct name *host)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t n = 0; n < items[i].bindings.count; n++)
+			if (name_matches(host, items[i].bindings.items[n].host))
+				return true;
 	return false;
 }
 
@@ -52,8 +61,8 @@ static bool secrets_has_method(const struct plan_binding *b, struct span method)
 
 static bool secrets_has_path(const struct plan_binding *b, const struct secrets_place *at)
 {
-	for (size_t i = 0; !at->unclear && i < b->paths.count; i++)
-		if (http_glob_matches(span_of_str(b->paths.items[i].text), at->path))
+	for (size_t i = 0; i < b->paths.count; i++)
+		if (http_glob_holds(span_of_str(b->paths.items[i].text), at->path, at->sure))
 			return true;
 	return b->paths.count == 0;
 }

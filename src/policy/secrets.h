@@ -15,8 +15,8 @@ struct secrets_place {
 	uint16_t port;
 	unsigned int scheme; /* PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
 	struct span method;
-	struct span path;    /* as http_path.h gives it, without the query */
-	const char *unclear; /* of the path; a binding that names paths does not fit then */
+	struct span path; /* as http_path.h gives it, without the query */
+	size_t sure;      /* how many bytes of the path all servers read alike */
 };
 
 /* Whether some secret is bound at this host and port, for some scheme, method and path. */
@@ -26,8 +26,13 @@ bool secrets_bound(const struct plan_secret *items, size_t count, const struct n
 /* Whether this secret is, for some scheme, method and path. */
 bool secrets_is_bound(const struct plan_secret *secret, const struct name *host, uint16_t port);
 
-/* The same, and some binding there names no paths. */
-bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host, uint16_t port);
+/*
+ * A host that got a value at one port can tell it at another.  So what is about answers asks for
+ * the host alone: whether some secret is bound there, and whether some binding of this secret there
+ * names no paths.
+ */
+bool secrets_bound_host(const struct plan_secret *items, size_t count, const struct name *host);
+bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host);
 
 /* NULL: it may be put in there.  Else why not, in a few words that name nothing of the value. */
 const char *secrets_refuse(const struct plan_secret *secret, const struct secrets_place *at);

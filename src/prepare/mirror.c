@@ -184,8 +184,93 @@ void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *or
 
 /* --- logins --------------------------------------------------------------------------- */
 
+/* The path without the slashes at its end. */
+static size_t mirror_trim(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	return len;
+}
+
+static void mirror_add_glob(struct mirror *m, struct mirror_folders *f, const char *glob)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (str_equal(f->globs[i].text, glob))
+			return;
+	if (http_glob_check(span_of_str(glob)) || f->count == MIRROR_FOLDERS_MAX)
+		f->unreadable = true;
+	else
+		f->globs[f->count++].text = glob;
+	m->no_memory = m->no_memory || !*glob;
+}
+
+/*
+ * GitLab lists the packages of a group, or of all, below one path, and has the archives below the
+ * path of each project:
+ *	/api/v4/packages/npm/		/api/v4/projects/42/packages/npm/
+ */
+static void mirror_add_gitlab(struct mirror *m, struct mirror_folders *f, const char *path,
+			      size_t len)
+{
+	static const char api[] = "/api/v4/", end[] = "/packages/npm";
+	const char *at = strstr(path, api);
+
+	if (at && len > sizeof(end) && memchr(path, '*', len) == NULL &&
+	    memcmp(path + len - (sizeof(end) - 1), end, sizeof(end) - 1) == 0)
+		mirror_add_glob(m, f,
+				mirror_printf(m, "%.*s%sprojects/*%s/**", (int)(at - path), path,
+					      api, end));
+}
+
+void mirror_beneath(struct mirror *m, struct mirror_folders *f, const char *path)
+{
+	_cleanup_buf_ struct buf glob = BUF_INIT(HTTP_GLOB_MAX);
+	size_t len = mirror_trim(path);
+
+	f->all = f->all || len == 0;
+	for (size_t i = 0; i < len; i++) {
+		if (path[i] == '*')
+			buf_put_str(&glob, "%2A");
+		else
+			buf_put_char(&glob, path[i]);
+	}
+	buf_put_str(&glob, "/**");
+	if (buf_error(&glob)) {
+		f->unreadable = true;
+		return;
+	}
+	mirror_add_glob(m, f, mirror_printf(m, "%s", buf_str(&glob)));
+	if (str_equal(m->bundle, "npm"))
+		mirror_add_gitlab(m, f, path, len);
+}
+
+struct mirror_folders mirror_folders_of(struct mirror *m, const struct mirror_url *url)
+{
+	/* Packages lie beside the index, in folders that are not known. */
+	static const struct {
+		const char *bundle, *index;
+	} indexes[] = {{"pypi", "/simple"}, {"pypi", "/+simple"}, {"crates", "/index"}};
+	struct mirror_folders f = {.count = 0};
+	size_t len = mirror_trim(url->path);
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(indexes); i++) {
+		size_t own = strlen(indexes[i].index);
+
+		if (str_equal(m->bundle, indexes[i].bundle) && len >= own &&
+		    memcmp(url->path + len - own, indexes[i].index, own) == 0) {
+			len -= own;
+			break;
+		}
+	}
+	mirror_beneath(m, &f, mirror_printf(m, "%.*s/", (int)len, url->path));
+	return f;
+}
+
 struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
-				    const char *value, bool basic, const char *origin)
+				    const struct mirror_folders *folders, const char *value,
+				    bool basic, const char *origin)
 {
 	static struct plan_string unknown[] = {{SHAPE_UNKNOWN}};
 	unsigned int kind = basic ? PLAN_SECRET_BASIC : PLAN_SECRET_PLAIN;
@@ -198,16 +283,20 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 		wrong = "the administrator's ceiling says which secrets there may be";
 	if (!wrong && m->policy->secrets.count >= PLAN_SECRETS_MAX)
 		wrong = "there are too many secrets";
+	if (!wrong && !folders->all && folders->unreadable)
+		wrong = "its path can be read in two ways";
 	if (wrong) {
 		mirror_note_login(m, url, wrong, origin);
 		return NULL;
 	}
 	struct plan_binding *binding = arena_alloc(m->arena, sizeof(*binding));
 	struct plan_ports *port = arena_alloc(m->arena, sizeof(*port));
+	size_t count = folders->all ? 0 : folders->count;
+	struct plan_string *paths = arena_alloc(m->arena, (count + 1) * sizeof(*paths));
 	struct mirror_value *kept = mirror_grow(m, MIRROR_LIST(m->made->values));
 	struct policy_secret *s = mirror_grow(m, MIRROR_LIST(m->policy->secrets));
 
-	if (!binding || !port || !kept || !s) {
+	if (!binding || !port || !paths || !kept || !s) {
 		m->no_memory = true;
 		return NULL;
 	}
@@ -217,7 +306,9 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 		.host = mirror_printf(m, "%s", url->at.name.text),
 		.ports = {port, 1},
 		.scheme = url->plain ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS,
+		.paths = {paths, count},
 	};
+	memcpy(paths, folders->globs, count * sizeof(*paths));
 	*kept = (struct mirror_value){name, value};
 	*s = (struct policy_secret){
 		.name = name,

@@ -15,7 +15,8 @@
  * For a mirror
  *	- its host takes the place of the bundle's hosts, with the same methods;
  *	- its address goes inside without its login, in variables and made-up files;
- *	- its login becomes a secret that is bound to that host: inside is a placeholder.
+ *	- its login becomes a secret that is bound to that host, and to its path there: inside is a
+ *	  placeholder.
  */
 #ifndef BAWN_MIRROR_H
 #define BAWN_MIRROR_H

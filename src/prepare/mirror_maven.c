@@ -141,8 +141,9 @@ static void maven_carry(struct mirror *m, const char *text, const char *mirror, 
 		return;
 	}
 	const char *user = maven_login(m, &url, text, id, &password);
+	const struct mirror_folders folders = mirror_folders_of(m, &url);
 	struct policy_secret *s =
-		user ? mirror_secret(m, &url, password, true, MIRROR_MAVEN) : NULL;
+		user ? mirror_secret(m, &url, &folders, password, true, MIRROR_MAVEN) : NULL;
 	const char *server = s ? mirror_printf(m,
 					       "<servers><server><id>%s</id><username>%s</username>"
 					       "<password>{}</password></server></servers>",

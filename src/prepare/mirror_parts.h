@@ -6,7 +6,10 @@
 #include "authority.h"
 #include "mirror.h"
 
-enum { MIRROR_FILE_MAX = 256 << 10 }; /* of the user's file, and of ours */
+enum {
+	MIRROR_FILE_MAX = 256 << 10, /* of the user's file, and of ours */
+	MIRROR_FOLDERS_MAX = 40,     /* of one login */
+};
 
 /* One address of a mirror, taken apart.  The texts are in the arena. */
 struct mirror_url {
@@ -17,6 +20,14 @@ struct mirror_url {
 	const char *user, *password; /* decoded; NULL: none */
 	bool plain;                  /* http */
 	struct authority at;
+};
+
+/* Where at its host a login works. */
+struct mirror_folders {
+	struct plan_string globs[MIRROR_FOLDERS_MAX];
+	size_t count;
+	bool all;        /* anywhere: a setting names no path */
+	bool unreadable; /* a path is none that can be compared */
 };
 
 /* The work on one bundle. */
@@ -60,9 +71,15 @@ void mirror_note(struct mirror *m, const char *what, const char *why, const char
 void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
 		       const char *origin);
 extern const char mirror_in_address[]; /* why: it is in an address that has no room for it */
-/* Makes a secret for a login, bound to that host; NULL: it cannot, and notes why. */
+/* Adds all that is beneath a path. */
+void mirror_beneath(struct mirror *m, struct mirror_folders *f, const char *path);
+/* All that belongs to this mirror: what is beneath its path, or beneath the folder of its index. */
+struct mirror_folders mirror_folders_of(struct mirror *m, const struct mirror_url *url);
+/* Makes a secret for a login, bound to that host and those folders of it; NULL: it cannot, and
+ * notes why. */
 struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
-				    const char *value, bool basic, const char *origin);
+				    const struct mirror_folders *folders, const char *value,
+				    bool basic, const char *origin);
 void mirror_variable(struct mirror *m, struct policy_secret *s, const char *variable);
 void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable, const char *text);
 

@@ -154,35 +154,72 @@ static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char 
 	n->urls[n->count++] = url;
 }
 
-/* Whether "//host/path/" means this registry. */
-static bool mirror_npm_fits(const char *place, const struct mirror_url *url)
-{
-	const char *host = str_after(place, "//");
+/* One "//host/path/" of the file: whose login npm sends beneath that path. */
+struct mirror_npm_place {
+	const char *text;
+	const struct mirror_url *url; /* the first registry beneath it, or else at its host */
+	bool covers;                  /* there is one beneath it */
+	struct mirror_folders folders;
+};
 
-	return host && strncmp(url->after, host, strlen(host)) == 0;
+/*
+ * Finds which registry "//host/path/" means; false: none of ours.  Where registries lie beneath
+ * that path the login is for those, else for the path itself: a forge may have archives beside
+ * its registry.
+ */
+static bool mirror_npm_find(struct mirror *m, const struct mirror_npmrc *n,
+			    struct mirror_npm_place *p)
+{
+	const char *host = p->text + strlen("//");
+	size_t len = strcspn(host, "/"), deep = strlen(host);
+
+	while (deep > len && host[deep - 1] == '/')
+		deep--;
+	for (size_t i = 0; i < n->count; i++) {
+		const struct mirror_url *url = &n->urls[i];
+
+		if (len == 0 || strncmp(url->after, host, len) != 0 ||
+		    (url->after[len] && url->after[len] != '/'))
+			continue;
+		bool beneath = strncmp(url->after, host, deep) == 0 &&
+			       (!url->after[deep] || url->after[deep] == '/');
+
+		if (beneath)
+			mirror_beneath(m, &p->folders, url->path);
+		if (!p->url || (beneath && !p->covers))
+			p->url = url;
+		p->covers = p->covers || beneath;
+	}
+	if (p->url && !p->covers)
+		mirror_beneath(m, &p->folders, host + len);
+	return p->url != NULL;
 }
 
-static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const char *place,
-			     const struct mirror_url *url, const char *user, const char *value)
+static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n,
+			     const struct mirror_npm_place *place, const char *user,
+			     const char *value)
 {
+	const struct mirror_url *url = place->url;
+
 	if (user && credential_in_value(user)) {
 		mirror_note_login(m, url, "its user looks like a credential", n->origin);
 		return;
 	}
-	struct policy_secret *s = mirror_secret(m, url, value, user != NULL, n->origin);
+	struct policy_secret *s =
+		mirror_secret(m, url, &place->folders, value, user != NULL, n->origin);
 	const char *variable = mirror_printf(m, "BAWN_NPM_LOGIN_%zu", m->secrets);
 
 	if (!s)
 		return;
 	if (user) {
 		mirror_text(m, s, variable, mirror_printf(m, "{basic:%s}", user));
-		buf_putf(&n->made, "%s:_auth=${%s}\n", place, variable);
+		buf_putf(&n->made, "%s:_auth=${%s}\n", place->text, variable);
 		return;
 	}
 	mirror_variable(m, s, variable);
-	if (n->whole && url == &n->urls[0])
+	if (n->whole && place->covers && url == &n->urls[0])
 		mirror_variable(m, s, "YARN_NPM_AUTH_TOKEN");
-	buf_putf(&n->made, "%s:_authToken=${%s}\n", place, variable);
+	buf_putf(&n->made, "%s:_authToken=${%s}\n", place->text, variable);
 }
 
 /* The text behind base64, in the arena; NULL: it is no text. */
@@ -231,28 +268,26 @@ static void mirror_npm_logins(struct mirror *m, struct mirror_npmrc *n)
 		if (!mirror_pair(m, line, &key, &value) || !str_after(key, "//"))
 			continue;
 		const char *colon = strrchr(key, ':');
-		const char *place = colon ? mirror_printf(m, "%.*s", (int)(colon - key), key) : "";
-		const struct mirror_url *url = NULL;
+		struct mirror_npm_place place = {
+			.text = colon ? mirror_printf(m, "%.*s", (int)(colon - key), key) : "//"};
 
-		for (size_t i = 0; colon && !url && i < n->count; i++)
-			url = mirror_npm_fits(place, &n->urls[i]) ? &n->urls[i] : NULL;
-		if (!url)
+		if (!str_after(place.text, "//") || !mirror_npm_find(m, n, &place))
 			continue;
 		value = mirror_expand(m, value);
 		if (str_equal(colon, ":_authToken")) {
-			mirror_npm_login(m, n, place, url, NULL, value);
+			mirror_npm_login(m, n, &place, NULL, value);
 		} else if (str_equal(colon, ":_auth")) {
 			if (!mirror_basic(m, value, &user, &password))
-				mirror_note_login(m, url, mirror_no_basic, n->origin);
+				mirror_note_login(m, place.url, mirror_no_basic, n->origin);
 			else
-				mirror_npm_login(m, n, place, url, user, password);
+				mirror_npm_login(m, n, &place, user, password);
 		} else if (str_equal(colon, ":_password")) {
 			password = mirror_base64(m, value);
-			user = mirror_npm_value(m, n, mirror_printf(m, "%s:username", place));
+			user = mirror_npm_value(m, n, mirror_printf(m, "%s:username", place.text));
 			if (!user || strchr(user, '}') || !password)
-				mirror_note_login(m, url, mirror_no_basic, n->origin);
+				mirror_note_login(m, place.url, mirror_no_basic, n->origin);
 			else
-				mirror_npm_login(m, n, place, url, user, password);
+				mirror_npm_login(m, n, &place, user, password);
 		}
 	}
 }
@@ -371,10 +406,15 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 		buf_put(&with, at + len, gap);
 		at += len + gap;
 	}
-	struct policy_secret *s = !login.clean ? NULL
-				  : login_kind == MIRROR_USER
-					  ? mirror_secret(m, &login, login.user, false, origin)
-					  : mirror_secret(m, &login, login.password, true, origin);
+	struct mirror_folders folders = {.count = 0};
+	bool user = login_kind == MIRROR_USER;
+
+	if (login.clean)
+		folders = mirror_folders_of(m, &login);
+	struct policy_secret *s =
+		login.clean ? mirror_secret(m, &login, &folders, user ? login.user : login.password,
+					    !user, origin)
+			    : NULL;
 
 	for (size_t i = 0; any && variables[i]; i++) {
 		if (s)
@@ -566,8 +606,10 @@ void mirror_crates(struct mirror *m)
 		token = mirror_find(m, credentials, registry, "token");
 	if (!token)
 		token = mirror_find(m, text, registry, "token");
+	const struct mirror_folders folders = mirror_folders_of(m, &url);
 	struct policy_secret *s =
-		token ? mirror_secret(m, &url, token, false, credentials ? kept : path) : NULL;
+		token ? mirror_secret(m, &url, &folders, token, false, credentials ? kept : path)
+		      : NULL;
 
 	if (s)
 		mirror_variable(m, s, variable);

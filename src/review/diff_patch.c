@@ -4,7 +4,8 @@
  * workspace byte for byte what the session made of it.  So nothing is escaped, folded or left out
  * that has a form in a patch.  What has none is named on standard error: git's own files, fifos and
  * other special files, empty folders, modes that git does not know, and files of which git's
- * attributes make other bytes.
+ * attributes make other bytes.  What is held is in the patch, and is named there as well: git apply
+ * holds nothing back.
  *
  * A file with a NUL in it, or one that is too long to compare, becomes a binary patch: both
  * contents, compressed, in git's base 85.
@@ -37,7 +38,10 @@ enum {
 
 struct patch_notes {
 	size_t count;
-	size_t both; /* how many the user changed, too */
+	size_t both;       /* how many the user changed, too */
+	size_t held;       /* how many of the patch are held */
+	const char *thing; /* the one that was named last, and how long its name is */
+	size_t thing_len;
 	mode_t umask;
 	struct patch_settings settings;
 	struct text err;
@@ -74,6 +78,11 @@ static void patch_end_notes(struct patch_notes *n, const struct diff *d)
 	if (n->count > PATCH_NAMED)
 		text_printf(&n->err, "and %zu more that are not in the patch\n",
 			    n->count - PATCH_NAMED);
+	if (n->held > PATCH_NAMED)
+		text_printf(&n->err, "and %zu more that are held\n", n->held - PATCH_NAMED);
+	if (n->held)
+		text_printf(&n->err,
+			    "'bawn apply' keeps what is held back; 'git apply' does not\n");
 	if (n->both > PATCH_NAMED)
 		text_printf(&n->err, "and %zu more that you changed, too\n", n->both - PATCH_NAMED);
 	if (n->both)
@@ -160,6 +169,41 @@ static void patch_note_both(struct patch_notes *n, const struct change *c)
 	text_styled(&n->err, TEXT_WARN, "you changed it, too: ");
 	text_printf(&n->err, "%s (the patch puts the session's version in the place of yours)\n",
 		    review_shown_path(c->path, shown));
+}
+
+/*
+ * Names what is held, where a person does not read the patch itself.  Of what lands as one thing
+ * it names the thing, once.
+ */
+static void patch_note_held(struct patch_notes *n, const struct diff *d, const struct change *c)
+{
+	char shown[REVIEW_PATH_SHOWN], thing[PATH_MAX];
+	const char *why = c->why;
+
+	if (c->group != CHANGE_HELD || d->text.tty || c->whole >= sizeof(thing))
+		return;
+	if (c->whole && n->thing && strncmp(c->path, n->thing, c->whole) == 0 &&
+	    n->thing_len == c->whole)
+		return;
+	n->thing = c->path;
+	n->thing_len = c->whole;
+	if (n->held++ >= PATCH_NAMED)
+		return;
+	(void)snprintf(thing, sizeof(thing), "%.*s",
+		       c->whole ? (int)c->whole : (int)strlen(c->path), c->path);
+	for (size_t i = 0; c->whole && i < d->changes.count; i++) {
+		const struct change *x = &d->changes.items[i];
+
+		if (x->whole == c->whole && strncmp(x->path, c->path, c->whole) == 0 &&
+		    (x->tells || !x->part) && x->why) {
+			why = x->why;
+			break;
+		}
+	}
+	progress_clear(n->progress);
+	text_styled(&n->err, TEXT_WARN, "held, and in the patch: ");
+	text_printf(&n->err, "%s%s%s%s%s\n", review_shown_path(thing, shown), c->whole ? "/" : "",
+		    why ? " (" : "", why ? why : "", why ? ")" : "");
 }
 
 /* --- names, as git quotes them ---------------------------------------------------------- */
@@ -384,16 +428,33 @@ static int patch_put_entry(struct buf *out, const struct patch_names *names,
 	return r < 0 ? r : patch_put_literal(out, was);
 }
 
-static void patch_note_mode(struct patch_notes *n, const struct change *c)
+/* git knows of both sides the same: there is nothing to put. */
+static bool patch_is_same(const struct patch_names *names, const struct patch_side *was,
+			  const struct patch_side *is)
+{
+	return was->there && is->there && was->mode == is->mode && !names->alike &&
+	       str_equal(was->name, is->name);
+}
+
+/* same: the patch does not have the file, so git leaves its mode as it is. */
+static void patch_note_mode(struct patch_notes *n, const struct change *c, bool same)
 {
 	const uint32_t is = c->after.mode & 0777;
 	const uint32_t gits = (is & 0100 ? 0777U : 0666U) & ~(uint32_t)n->umask;
 	char why[64];
 
-	if (c->after.type != OBJECT_FILE || is == gits ||
-	    (c->before.type == OBJECT_FILE && (c->before.mode & 0777) == is))
+	if (c->after.type != OBJECT_FILE ||
+	    (c->before.type == OBJECT_FILE && (c->before.mode & 0777) == is)) {
+		if (same)
+			patch_note(n, c->path,
+				   c->without ? c->without
+					      : "what changed of it, git does not know");
 		return;
-	(void)snprintf(why, sizeof(why), "its mode %03" PRIo32 ", which git does not know", is);
+	}
+	if (is == gits && !same)
+		return;
+	(void)snprintf(why, sizeof(why), "its mode %03" PRIo32 ", which git does not %s", is,
+		       is == gits ? "set" : "know");
 	patch_note(n, c->path, why);
 }
 
@@ -423,60 +484,48 @@ static const char *patch_why_other(const struct diff *d, const struct patch_note
 	return why;
 }
 
-static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, char emptied[PATH_MAX])
+/* One change, read. */
+struct patch_entry {
+	struct change change;
+	struct patch_names names;
+	struct patch_side was, is;
+	bool apart; /* of a file that stays the same: git would make other bytes of it on the way */
+};
+
+static void patch_entry_fini(struct patch_entry *x)
+{
+	patch_side_fini(&x->was);
+	patch_side_fini(&x->is);
+}
+
+/* Reads a change.  Sets *ret_why when the patch does not have it; "" when there is nothing to
+ * have. */
+static int patch_entry_read(const struct diff *d, const struct patch_notes *n, size_t i,
+			    struct patch_entry *x, const char **ret_why)
 {
 	const struct change c = folding_joined(&d->folding, &d->changes, i);
-	_cleanup_(patch_side_fini) struct patch_side was = {.there = false}, is = {.there = false};
-	const struct patch_side none = {.there = false,
-					.name = "0000000000000000000000000000000000000000"};
-	struct patch_names names = {.from = c.from ? c.from : c.path, .to = c.path};
-	const char *why = patch_why_not(&c);
 
-	if (why) {
-		patch_note(n, c.path, why);
+	*x = (struct patch_entry){.change = c,
+				  .names = {.from = c.from ? c.from : c.path, .to = c.path}};
+	*ret_why = patch_why_not(&c);
+	if (!*ret_why && !folding_is_file(&c) && c.after.type == OBJECT_DIR &&
+	    c.before.type == OBJECT_DIR)
+		*ret_why = "the mode of a folder";
+	if (*ret_why)
 		return 0;
-	}
-	if (!folding_is_file(&c) && c.after.type == OBJECT_DIR && c.before.type == OBJECT_DIR) {
-		patch_note(n, c.path, "the mode of a folder");
-		return 0;
-	}
-	int r = patch_read(d, &c, CHANGE_BEFORE, &was);
+	int r = patch_read(d, &c, CHANGE_BEFORE, &x->was);
 
 	if (r == 0)
-		r = patch_read(d, &c, CHANGE_AFTER, &is);
-	if (r == 1)
-		patch_note(n, c.path, "it is too large");
-	if (r == 1 || (r == 0 && !was.there && !is.there))
-		return 0;
-	if (r < 0)
-		return r == -ENOMEM ? r : (patch_note(n, c.path, "it cannot be read now"), 0);
-	bool apart = false;
-
-	why = patch_why_other(d, n, &names, &was, &is, &apart);
-	if (why) {
-		patch_note(n, c.path, why);
-		return 0;
-	}
-	/* In an edit at one place git sees the end of a line anyway. */
-	apart = apart && (c.from || str_equal(was.name, is.name));
-	if (c.from)
-		names.alike = d->folding.alike[i] ? d->folding.alike[i] : 100;
-	/* If its kind changes, the patch removes it and adds it anew. */
-	if (was.there && is.there && (apart || ((was.mode ^ is.mode) & 0170000 & ~0U))) {
-		const struct patch_names goes = {.from = names.from, .to = names.from},
-					 comes = {.from = names.to, .to = names.to};
-
-		r = patch_put_entry(&d->out, &goes, &was, &none);
-		if (r == 0)
-			r = patch_put_entry(&d->out, &comes, &none, &is);
-	} else {
-		r = patch_put_entry(&d->out, &names, &was, &is);
-	}
-	patch_note_both(n, &c);
-	patch_note_mode(n, &c);
-	if (c.kind == CHANGE_DELETED || c.from)
-		patch_note_emptied(n, d, names.from, emptied);
-	return r;
+		r = patch_read(d, &c, CHANGE_AFTER, &x->is);
+	if (r == -ENOMEM)
+		return r;
+	if (r != 0)
+		*ret_why = r == 1 ? "it is too large" : "it cannot be read now";
+	else if (!x->was.there && !x->is.there)
+		*ret_why = "";
+	else
+		*ret_why = patch_why_other(d, n, &x->names, &x->was, &x->is, &x->apart);
+	return 0;
 }
 
 static bool patch_has(const struct diff *d, size_t i)
@@ -486,6 +535,88 @@ static bool patch_has(const struct diff *d, size_t i)
 
 	/* A silent one is a folder, or the old name of a renamed file. */
 	return fate != DIFF_AWAY && !c->git && (fate != DIFF_SILENT || c->with);
+}
+
+/* Whether the path is in the folder, at any depth. */
+static bool patch_is_beneath(const char *path, const char *folder)
+{
+	const char *rest = path ? str_after(path, folder) : NULL;
+
+	return rest && *rest == '/';
+}
+
+/*
+ * A file or link takes the place of a folder, and something in the folder is not in the patch: so
+ * the folder stays, and git could not put anything in its place.  1 if so; else 0 or -errno.
+ */
+static int patch_folder_stays(const struct diff *d, const struct patch_notes *n,
+			      const struct change *c)
+{
+	if (c->before.type != OBJECT_DIR || c->after.type == OBJECT_DIR)
+		return 0;
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change x = folding_joined(&d->folding, &d->changes, i);
+		const char *old = x.from ? x.from : x.path, *why = NULL;
+
+		if (!patch_is_beneath(old, c->path) || x.before.type == OBJECT_DIR)
+			continue;
+		if (!patch_has(d, i)) {
+			if (d->folding.fates[i] == DIFF_AWAY)
+				return 1;
+			continue;
+		}
+		_cleanup_(patch_entry_fini) struct patch_entry e = {.apart = false};
+		int r = patch_entry_read(d, n, i, &e, &why);
+
+		if (r < 0 || (why && *why))
+			return r < 0 ? r : 1;
+	}
+	return 0;
+}
+
+static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, char emptied[PATH_MAX])
+{
+	_cleanup_(patch_entry_fini) struct patch_entry x = {.apart = false};
+	const struct patch_side none = {.there = false,
+					.name = "0000000000000000000000000000000000000000"};
+	const char *why = NULL;
+	int r = patch_entry_read(d, n, i, &x, &why);
+	const struct change *c = &x.change;
+	struct patch_names *names = &x.names;
+
+	if (r == 0 && !why) {
+		r = patch_folder_stays(d, n, c);
+		why = r == 1 ? "something in the folder before it is not, either" : NULL;
+	}
+	if (r < 0 || why) {
+		if (r >= 0 && *why)
+			patch_note(n, c->path, why);
+		return r < 0 ? r : 0;
+	}
+	/* In an edit at one place git sees the end of a line anyway. */
+	bool apart = x.apart && (c->from || str_equal(x.was.name, x.is.name));
+
+	if (c->from)
+		names->alike = d->folding.alike[i] ? d->folding.alike[i] : 100;
+	const bool same = patch_is_same(names, &x.was, &x.is);
+
+	/* If its kind changes, the patch removes it and adds it anew. */
+	if (!same && x.was.there && x.is.there &&
+	    (apart || ((x.was.mode ^ x.is.mode) & 0170000 & ~0U))) {
+		const struct patch_names goes = {.from = names->from, .to = names->from},
+					 comes = {.from = names->to, .to = names->to};
+
+		r = patch_put_entry(&d->out, &goes, &x.was, &none);
+		if (r == 0)
+			r = patch_put_entry(&d->out, &comes, &none, &x.is);
+	} else if (!same) {
+		r = patch_put_entry(&d->out, names, &x.was, &x.is);
+	}
+	patch_note_both(n, c);
+	patch_note_mode(n, c, same);
+	if (c->kind == CHANGE_DELETED || c->from)
+		patch_note_emptied(n, d, names->from, emptied);
+	return r;
 }
 
 /* At a terminal a person reads it: then escape each line, as everywhere. */
@@ -537,8 +668,10 @@ int diff_put_patch(struct diff *d, struct error *e)
 			r = patch_put_change(d, &notes, i, emptied);
 		if (r == 0 && buf_error(&d->out))
 			r = buf_error(&d->out);
-		if (r == 0 && d->out.len > from)
+		if (r == 0 && d->out.len > from) {
+			patch_note_held(&notes, d, c);
 			patch_escape(d, from);
+		}
 		diff_flush(d, false);
 		progress_say(notes.progress, "comparing", i + 1, d->changes.count);
 	}

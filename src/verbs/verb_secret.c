@@ -623,7 +623,7 @@ static const char *secret_test_url(const struct policy_secret *s, const char *ur
 	at.host = a.name;
 	at.port = a.port ? a.port : tls ? 443 : HTTP_PORT;
 	at.path = path.path;
-	at.unclear = path.unclear;
+	at.sure = path.sure;
 	return secrets_refuse(&secret, &at);
 }
 

@@ -79,8 +79,8 @@ static const char *path_unclear(struct span path)
 
 int http_path_read(struct span target, uint8_t *bytes, struct http_path *ret, const char **ret_why)
 {
-	const char *unclear = NULL;
 	size_t len = 0;
+	size_t sure = SIZE_MAX; /* where the first encoded slash is */
 	size_t i = 0;
 
 	*ret_why = "the path does not begin with a slash";
@@ -92,8 +92,8 @@ int http_path_read(struct span target, uint8_t *bytes, struct http_path *ret, co
 		if (c == '%') {
 			c = path_escape((struct span){target.ptr + i, target.len - i});
 			i += 2;
-			if (c == '/')
-				unclear = "it has an encoded slash";
+			if (c == '/' && sure == SIZE_MAX)
+				sure = len;
 		} else if (c == '#' || c == ' ') {
 			c = -1;
 		}
@@ -106,7 +106,10 @@ int http_path_read(struct span target, uint8_t *bytes, struct http_path *ret, co
 	*ret = (struct http_path){.path = {bytes, len}, .has_query = i < target.len};
 	if (ret->has_query)
 		ret->query = (struct span){target.ptr + i + 1, target.len - i - 1};
-	ret->unclear = unclear ? unclear : path_unclear(ret->path);
+	ret->unclear = path_unclear(ret->path);
+	ret->sure = ret->unclear ? 0 : sure < len ? sure : len;
+	if (sure != SIZE_MAX)
+		ret->unclear = "it has an encoded slash";
 	*ret_why = NULL;
 	return 0;
 }
@@ -201,6 +204,23 @@ static bool glob_match(struct span outer, struct span inner, bool inner_is_glob)
 bool http_glob_matches(struct span glob, struct span path)
 {
 	return glob_match(glob, path, false);
+}
+
+bool http_glob_holds(struct span glob, struct span path, size_t sure)
+{
+	size_t weight = http_glob_weight(glob);
+	size_t at = 0;
+	int last = GLOB_END;
+
+	if (!http_glob_matches(glob, path))
+		return false;
+	if (sure >= path.len)
+		return true;
+	/* The one star is the ** at the end: whatever the rest is read as, it matches. */
+	for (size_t i = 0; i < weight; i++)
+		last = glob_next(glob, true, &at);
+	return last == '/' && glob_next(glob, true, &at) == GLOB_DEEP && at == glob.len &&
+	       weight <= sure;
 }
 
 bool http_glob_covers(struct span outer, struct span inner)

@@ -32,6 +32,9 @@ struct http_path {
 	struct span query;   /* as it was sent, without the '?'; empty when there is none */
 	bool has_query;      /* also when it is empty */
 	const char *unclear; /* NULL, or in a few words why it can be read in two ways */
+	/* How many bytes of the path all servers read alike: all of a clear path; those before the
+	 * first encoded slash, if nothing else is unclear (npm asks for /@scope%2fname); else 0. */
+	size_t sure;
 };
 
 /*
@@ -46,6 +49,10 @@ const char *http_glob_check(struct span glob);
 
 /* Of a glob that was checked and a path without `unclear`. */
 bool http_glob_matches(struct span glob, struct span path);
+
+/* The same of any path: of one that is not clear, when the glob is "/a/" and "**" and all readings
+ * of the path lie beneath /a. */
+bool http_glob_holds(struct span glob, struct span path, size_t sure);
 
 /* How many bytes come before the first star of a glob; without a star its length and one more. */
 size_t http_glob_weight(struct span glob);

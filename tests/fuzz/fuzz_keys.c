@@ -27,7 +27,7 @@ static bool is_bound(const struct message_release *m)
 				   .scheme = m->scheme,
 				   .method = span_of_str(m->method),
 				   .path = span_of_str(m->path),
-				   .unclear = m->unclear[0] ? m->unclear : NULL};
+				   .sure = (size_t)m->sure};
 
 	return m->index < BAWN_ARRAY_SIZE(keys_secrets) && m->port <= UINT16_MAX &&
 	       name_parse(span_of_str(m->host), &at.host) == 0 &&

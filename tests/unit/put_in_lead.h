@@ -133,7 +133,8 @@ static struct secrets_place place_of(const char *host, const char *target)
 	struct secrets_place at = {.port = 443,
 				   .scheme = PLAN_SCHEME_TLS,
 				   .method = SPAN_LITERAL("POST"),
-				   .path = {(const uint8_t *)target, strcspn(target, "?")}};
+				   .path = {(const uint8_t *)target, strcspn(target, "?")},
+				   .sure = strcspn(target, "?")};
 
 	assert_int_equal(name_parse(span_of_str(host), &at.host), 0);
 	return at;

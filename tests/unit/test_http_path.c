@@ -113,6 +113,81 @@ static void test_too_long_to_compare(void **state)
 	assert_null(p.unclear);
 }
 
+/* Writes the path as one server reads it: with encoded slashes as slashes or as letters, and
+ * without dot segments. */
+static void read_as(const char *target, bool decodes, char *into)
+{
+	char flat[256];
+	size_t len = 0, out = 0;
+
+	for (const char *c = target; *c; c++) {
+		if (*c != '%') {
+			flat[len++] = *c;
+			continue;
+		}
+		flat[len++] = c[1] == '2' && (c[2] | 0x20) == 'e' ? '.' : decodes ? '/' : 'x';
+		c += 2;
+	}
+	flat[len] = '\0';
+	for (const char *at = flat; *at;) {
+		size_t n = strcspn(at + 1, "/") + 1;
+
+		if (n == 3 && memcmp(at, "/..", 3) == 0) {
+			while (out > 0 && into[--out] != '/')
+				;
+		} else if (!(n == 2 && at[1] == '.')) {
+			memcpy(into + out, at, n);
+			out += n;
+		}
+		at += n;
+	}
+	into[out] = '\0';
+}
+
+/* What lies beneath /a by one glob lies there by whichever server's reading. */
+static void test_holds_for_all_readings(void **state)
+{
+	static const char *const pieces[] = {"/",   "/",   "a",      "b",  "..", ".",  "%2f",
+					     "%2F", "%2e", "%2e%2e", "/a", "@s", "/a/"};
+	static const char *const globs[] = {"/a/**", "/**", "/a/b", "/a/*", "/a/*/**", "/a**"};
+	unsigned int dice = 20;
+	size_t held = 0, encoded = 0;
+
+	(void)state;
+	for (size_t round = 0; round < 200000; round++) {
+		char target[64] = "/", one[256], two[256];
+		uint8_t bytes[64];
+		struct http_path p;
+		const char *why = NULL;
+
+		if (round % 2)
+			(void)snprintf(target, sizeof(target), "/a/");
+		for (int i = 0; i < 6; i++) {
+			size_t len = strlen(target);
+
+			dice = dice * 1664525u + 1013904223u;
+			(void)snprintf(target + len, sizeof(target) - len, "%s",
+				       pieces[(dice >> 16) % BAWN_ARRAY_SIZE(pieces)]);
+		}
+		assert_int_equal(http_path_read(span_of_str(target), bytes, &p, &why), 0);
+		const struct span glob = span_of_str(globs[(dice >> 8) % BAWN_ARRAY_SIZE(globs)]);
+
+		assert_true(p.unclear ? p.sure < p.path.len || p.path.len == 0
+				      : p.sure == p.path.len);
+		if (!http_glob_holds(glob, p.path, p.sure))
+			continue;
+		held++;
+		encoded += p.unclear != NULL;
+		read_as(target, false, one);
+		read_as(target, true, two);
+		if (!http_glob_matches(glob, span_of_str(one)) ||
+		    !http_glob_matches(glob, span_of_str(two)))
+			fail_msg("%s holds %s: %s or %s", (const char *)glob.ptr, target, one, two);
+	}
+	print_message("%zu held, %zu with an encoded slash\n", held, encoded);
+	assert_true(held > 1000 && encoded > 100);
+}
+
 static void test_globs(void **state)
 {
 	static const struct {
@@ -289,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_too_long_to_compare),
+		cmocka_unit_test(test_holds_for_all_readings),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_against_every_way),
 		cmocka_unit_test(test_covers),

@@ -36,7 +36,8 @@ static struct message_release release_ok(void)
 					.port = 443,
 					.scheme = PLAN_SCHEME_TLS,
 					.method = "GET",
-					.path = "/v1/models"};
+					.path = "/v1/models",
+					.sure = strlen("/v1/models")};
 }
 
 static int ask(struct keys_world *w, enum message_type type, const struct schema *s, const void *m)
@@ -111,21 +112,22 @@ static void test_value_for_its_place_alone(void **state)
 	struct keys_world *w = *state;
 	struct message_release m = release_ok();
 	static const struct {
-		const char *host, *method, *path, *unclear, *words;
+		const char *host, *method, *path, *words;
+		bool clear;
 		uint64_t port;
 		unsigned int scheme;
 	} others[] = {
-		{"other.example", "GET", "/v1/a", "", "host", 443, PLAN_SCHEME_TLS},
-		{"a.api.example", "GET", "/v1/a", "", "host", 443, PLAN_SCHEME_TLS},
-		{"192.0.2.1", "GET", "/v1/a", "", "names", 443, PLAN_SCHEME_TLS},
-		{"", "GET", "/v1/a", "", "names", 443, PLAN_SCHEME_TLS},
-		{"api.example", "GET", "/v1/a", "", "port", 8443, PLAN_SCHEME_TLS},
-		{"api.example", "GET", "/v1/a", "", "names", 65536 + 443, PLAN_SCHEME_TLS},
-		{"api.example", "GET", "/v1/a", "", "scheme", 443, PLAN_SCHEME_HTTP},
-		{"api.example", "GET", "/v1/a", "", "scheme", 443, PLAN_SCHEME_TCP},
-		{"api.example", "POST", "/v1/a", "", "method", 443, PLAN_SCHEME_TLS},
-		{"api.example", "GET", "/v2/a", "", "path", 443, PLAN_SCHEME_TLS},
-		{"api.example", "GET", "/v1/a", "a dot", "path", 443, PLAN_SCHEME_TLS},
+		{"other.example", "GET", "/v1/a", "host", true, 443, PLAN_SCHEME_TLS},
+		{"a.api.example", "GET", "/v1/a", "host", true, 443, PLAN_SCHEME_TLS},
+		{"192.0.2.1", "GET", "/v1/a", "names", true, 443, PLAN_SCHEME_TLS},
+		{"", "GET", "/v1/a", "names", true, 443, PLAN_SCHEME_TLS},
+		{"api.example", "GET", "/v1/a", "port", true, 8443, PLAN_SCHEME_TLS},
+		{"api.example", "GET", "/v1/a", "names", true, 65536 + 443, PLAN_SCHEME_TLS},
+		{"api.example", "GET", "/v1/a", "scheme", true, 443, PLAN_SCHEME_HTTP},
+		{"api.example", "GET", "/v1/a", "scheme", true, 443, PLAN_SCHEME_TCP},
+		{"api.example", "POST", "/v1/a", "method", true, 443, PLAN_SCHEME_TLS},
+		{"api.example", "GET", "/v2/a", "path", true, 443, PLAN_SCHEME_TLS},
+		{"api.example", "GET", "/v1/a", "path", false, 443, PLAN_SCHEME_TLS},
 	};
 
 	assert_int_equal(tell(w, 0, KEYS_CANARY, 0), 1);
@@ -138,7 +140,7 @@ static void test_value_for_its_place_alone(void **state)
 					     .scheme = others[i].scheme,
 					     .method = others[i].method,
 					     .path = others[i].path,
-					     .unclear = others[i].unclear};
+					     .sure = others[i].clear ? 5 : 0};
 		assert_int_equal(ask(w, MESSAGE_RELEASE, &message_release_schema, &m), 1);
 		see_refused(w, i, others[i].words);
 	}
@@ -219,6 +221,28 @@ static void today(char text[16])
 	(void)strftime(text, 16, "%Y%m%d", gmtime_r(&now, &day));
 }
 
+/* The host counts as well as the scope: not every server looks at the scope. */
+static void see_hosts_that_give_keys(struct keys_world *w, struct message_sign s)
+{
+	static const char *const hosts[] = {"sts.cloud.example", "iam.cloud.example",
+					    "STS.east.cloud.example.", "sts-fips.cloud.example",
+					    "vpce-1.sts.east.cloud.example"};
+	static const char *const others[] = {"stsx.cloud.example", "iam-logs.cloud.example",
+					     KEYS_STS_HOST};
+	struct span body = {NULL, 0};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hosts); i++) {
+		s.host = hosts[i];
+		assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+		see_refused(w, 2, "answers with new keys");
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++) {
+		s.host = others[i];
+		assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+		assert_int_equal(keys_world_receive(w->gate, &body), MESSAGE_SIGNATURE);
+	}
+}
+
 static void test_aws_key_signs_and_stays(void **state)
 {
 	struct keys_world *w = *state;
@@ -285,6 +309,7 @@ static void test_aws_key_signs_and_stays(void **state)
 		       date);
 	s.service = "s3";
 	s.text = span_of_str(text);
+	see_hosts_that_give_keys(w, s);
 
 	/* Another day, another scope, another host, another secret: no. */
 	s.date = "20150830";
@@ -305,6 +330,7 @@ static void test_aws_key_signs_and_stays(void **state)
 	s.index = 0;
 	s.method = "GET";
 	s.path = "/v1/x";
+	s.sure = strlen(s.path);
 	assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
 	see_refused(w, 2, "signs nothing");
 }

@@ -326,6 +326,94 @@ static void test_maven_login(void **state)
 	empty_all();
 }
 
+/* The paths that each login is bound to, in one text. */
+static void see_paths(const struct tried *t, const char *settings, const char *expected)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	for (size_t i = 0; i < t->policy.secrets.count; i++) {
+		const struct plan_binding *b = &t->policy.secrets.items[i].bindings.items[0];
+
+		buf_putf(&text, "%s%s", i ? "; " : "", b->paths.count ? "" : "all");
+		for (size_t n = 0; n < b->paths.count; n++)
+			buf_putf(&text, "%s%s", n ? " " : "", b->paths.items[n].text);
+	}
+	if (!str_equal(buf_str(&text), expected))
+		fail_msg("%s: %s, not %s", settings, buf_str(&text), expected);
+}
+
+/* A forge has more than a registry: a login works at the paths that it is for. */
+static void test_paths(void **state)
+{
+#define AT_FORGE(place) "//f.test" place ":_authToken=token-of-npm-1\n"
+#define REGISTRY(path) "registry=https://f.test" path "\n"
+	static const struct {
+		const char *npmrc, *variable, *paths;
+	} rows[] = {
+		{REGISTRY("/npm/") AT_FORGE("/npm/"), NULL, "/npm/**"},
+		{REGISTRY("/npm") AT_FORGE("/npm/"), NULL, "/npm/**"},
+		{REGISTRY("/npm/") AT_FORGE("/npm"), NULL, "/npm/**"},
+		{REGISTRY("/") AT_FORGE("/"), NULL, "all"},
+		{REGISTRY("") AT_FORGE("/"), NULL, "all"},
+		{REGISTRY("/a/npm/") AT_FORGE("/"), NULL, "/a/npm/**"},
+		{REGISTRY("/a/npm/") AT_FORGE("/a/"), NULL, "/a/npm/**"},
+		{REGISTRY("/a/npm/") AT_FORGE("/a/n"), NULL, "/a/n/**"},
+		{REGISTRY("/a/npm/") AT_FORGE("/b/"), NULL, "/b/**"},
+		{REGISTRY("/a/npm/") AT_FORGE("/a/npm/own/"), NULL, "/a/npm/own/**"},
+		{REGISTRY("/a/") "@o:registry=https://f.test/b/\n" AT_FORGE("/"), NULL,
+		 "/a/** /b/**"},
+		{REGISTRY("/a/") "@o:registry=https://f.test/b/\n" AT_FORGE("/b/") AT_FORGE("/a/"),
+		 NULL, "/b/**; /a/**"},
+		{REGISTRY("/a/") AT_FORGE(".other/a/"), NULL, ""},
+		{REGISTRY("/a*b/") AT_FORGE("/"), NULL, "/a%2Ab/**"},
+		{REGISTRY("/a//b/") AT_FORGE("/"), NULL, ""},
+		{REGISTRY("/a/../b/") AT_FORGE("/a/../b/"), NULL, ""},
+		{REGISTRY("/api/v4/packages/npm/") AT_FORGE("/api/v4/packages/npm/"), NULL,
+		 "/api/v4/packages/npm/** /api/v4/projects/*/packages/npm/**"},
+		{REGISTRY("/x/api/v4/groups/7/-/packages/npm/") AT_FORGE("/"), NULL,
+		 "/x/api/v4/groups/7/-/packages/npm/** /x/api/v4/projects/*/packages/npm/**"},
+		{"", "PIP_INDEX_URL=https://ada:pass-of-pip@f.test/simple/", "all"},
+		{"", "PIP_INDEX_URL=https://ada:pass-of-pip@f.test/p/simple", "/p/**"},
+		{"", "PIP_INDEX_URL=https://ada:pass-of-pip@f.test/p/+simple/", "/p/**"},
+		{"", "PIP_INDEX_URL=https://ada:pass-of-pip@f.test/p/notsimple/",
+		 "/p/notsimple/**"},
+		{"", "GOPROXY=https://ada:pass-of-go1@f.test/go,direct", "/go/**"},
+		{"", "GOPROXY=https://ada:pass-of-go1@f.test", "all"},
+	};
+	static const struct {
+		const char *index, *paths;
+	} crates[] = {{"sparse+https://f.test/c/index/", "/c/**"},
+		      {"sparse+https://f.test/index/", "all"},
+		      {"https://f.test/c", "/c/**"}};
+
+	(void)state;
+	empty_all();
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *const variables[] = {"PIP_CONFIG_FILE=/dev/null", rows[i].variable,
+						 NULL};
+		_cleanup_(tried_fini) struct tried t;
+
+		put(".npmrc", rows[i].npmrc);
+		apply(&t, variables);
+		see_paths(&t, rows[i].variable ? rows[i].variable : rows[i].npmrc, rows[i].paths);
+	}
+	put(".cargo/credentials.toml", "[registries.corp]\ntoken = \"token-of-cargo\"\n");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(crates); i++) {
+		const char *const variables[] = {"PIP_CONFIG_FILE=/dev/null", NULL};
+		_cleanup_(tried_fini) struct tried t;
+		char text[256];
+
+		(void)snprintf(text, sizeof(text),
+			       "[source.crates-io]\nreplace-with = \"corp\"\n[source.corp]\n"
+			       "registry = \"%s\"\n",
+			       crates[i].index);
+		put(".cargo/config.toml", text);
+		apply(&t, variables);
+		see_paths(&t, text, crates[i].paths);
+	}
+	empty_all();
+}
+
 /* Long texts stop no session, and nothing of them is cut. */
 static void test_long(void **state)
 {
@@ -445,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_agents_file), cmocka_unit_test(test_uv_default),
 		cmocka_unit_test(test_maven_login), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_left_out),    cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_paths),
 	};
 
 	(void)snprintf(home, sizeof(home), "/tmp/bawn-mirror-XXXXXX");

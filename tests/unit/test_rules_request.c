@@ -93,6 +93,17 @@ static const struct {
 	{API, NULL, "a.test", "GET /v1/a%2fb", PLAN_ACTION_DENY},
 	{"allow: a.test", NULL, "a.test", "GET /@s%2fp", PLAN_ACTION_ALLOW},
 	{"{allow: a.test, methods: [GET]}", NULL, "a.test", "GET /@s%2fp", PLAN_ACTION_ALLOW},
+	/* A rule for other methods does not care how the path is read. */
+	{"{allow: a.test, methods: [GET]}, {allow: a.test, methods: [POST], paths: [/-/x]}", NULL,
+	 "a.test", "GET /@s%2fp", PLAN_ACTION_ALLOW},
+	{"{allow: a.test, methods: [GET]}, {allow: a.test, methods: [POST], paths: [/-/x]}", NULL,
+	 "a.test", "POST /-%2fx", PLAN_ACTION_DENY},
+	{"{allow: a.test, methods: [GET]}, {deny: a.test, methods: [POST], paths: [/x]}", NULL,
+	 "a.test", "HEAD /y%2fx", PLAN_ACTION_ALLOW},
+	{"{allow: a.test, methods: [GET]}, {deny: a.test, methods: [GET], paths: [/x]}", NULL,
+	 "a.test", "HEAD /y%2fx", PLAN_ACTION_DENY},
+	{"{allow: a.test, methods: [GET]}, {deny: a.test, paths: [/x]}", NULL, "a.test",
+	 "GET /y%2fx", PLAN_ACTION_DENY},
 	{"allow: a.test, {deny: a.test, paths: [/admin/**]}", NULL, "a.test", "GET /x/../admin/y",
 	 PLAN_ACTION_DENY},
 	{"allow: a.test, {deny: a.test, paths: [/admin/**]}", NULL, "a.test",
@@ -261,7 +272,9 @@ static void test_bound(void **state)
 		{.host = "*.test", .ports = {ports, 1}, .scheme = PLAN_SCHEME_TLS}};
 	struct plan_secret secrets[] = {{.name = "X", .bindings = {bindings, 1}}};
 	_cleanup_try_ struct try_outcome o = try_network(
-		"allow: a.test, {allow: b.test, passthrough: true}, allow: a.example.org, "
+		"allow: a.test, {allow: a.test, ports: [8443]}, allow: 'a.test:22', "
+		"{allow: a.test, ports: [9000], passthrough: true}, "
+		"{allow: b.test, passthrough: true}, allow: a.example.org, "
 		"{allow: c.test, passthrough: true, ports: [443]}, {deny: c.test, paths: [/x]}",
 		NULL);
 	const struct plan plan = {
@@ -274,7 +287,13 @@ static void test_bound(void **state)
 	(void)state;
 	assert_int_equal(rules_of_plan(&plan, &r, &e), 0);
 	assert_true(ask(r, "a.test", ANY).open);
-	assert_false(ask(r, "a.test:80", ANY).open);
+	/* What the host was sent at one port it can tell at another. */
+	assert_true(ask(r, "a.test:80", ANY).open);
+	assert_true(ask(r, "a.test:8443", ANY).open);
+	/* Bytes that are no request, and what the user leaves closed. */
+	assert_int_equal(ask(r, "a.test:22", ANY).action, PLAN_ACTION_ALLOW);
+	assert_false(ask(r, "a.test:22", ANY).open);
+	assert_true(ask(r, "a.test:9000", ANY).passthrough);
 	assert_false(ask(r, "a.example.org", ANY).open);
 	assert_false(ask(r, "b.test", ANY).open);
 	assert_true(ask(r, "b.test", ANY).passthrough);

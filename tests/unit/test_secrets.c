@@ -65,20 +65,26 @@ static void test_refuse(void **state)
 		uint16_t port;
 		unsigned int scheme;
 		const char *method, *path;
-		const char *unclear, *why;
+		int sure; /* -1: all of it */
+		const char *why;
 	} rows[] = {
-		{"api.example.org", 443, PLAN_SCHEME_TLS, "POST", "/v1/x", NULL, NULL},
-		{"api.example.org", 443, PLAN_SCHEME_TLS, "HEAD", "/health", NULL, NULL},
-		{"api.example.org", 443, PLAN_SCHEME_TLS, "PUT", "/v1/x", NULL, "method"},
-		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v2/x", NULL, "path"},
-		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", "dots", "path"},
-		{"api.example.org", 443, PLAN_SCHEME_HTTP, "GET", "/v1/x", NULL, "scheme"},
-		{"api.example.org", 444, PLAN_SCHEME_TLS, "GET", "/v1/x", NULL, "port"},
-		{"api.example.com", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", NULL, "host"},
-		{"", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", NULL, "host"},
-		{"a.example.test", 8000, PLAN_SCHEME_HTTP, "X", "/any", NULL, NULL},
-		{"a.example.test", 8000, PLAN_SCHEME_HTTP, "X", "/../any", "dots", NULL},
-		{"a.example.test", 8000, PLAN_SCHEME_TLS, "X", "/any", NULL, "scheme"},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "POST", "/v1/x", -1, NULL},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "HEAD", "/health", -1, NULL},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "PUT", "/v1/x", -1, "method"},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v2/x", -1, "path"},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", 0, "path"},
+		/* An encoded slash below /v1/, and in the place of its slash. */
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v1/x/y", 5, NULL},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v1/x/y", 4, NULL},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/v1/x/y", 3, "path"},
+		{"api.example.org", 443, PLAN_SCHEME_TLS, "GET", "/health", 3, "path"},
+		{"api.example.org", 443, PLAN_SCHEME_HTTP, "GET", "/v1/x", -1, "scheme"},
+		{"api.example.org", 444, PLAN_SCHEME_TLS, "GET", "/v1/x", -1, "port"},
+		{"api.example.com", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", -1, "host"},
+		{"", 443, PLAN_SCHEME_TLS, "GET", "/v1/x", -1, "host"},
+		{"a.example.test", 8000, PLAN_SCHEME_HTTP, "X", "/any", -1, NULL},
+		{"a.example.test", 8000, PLAN_SCHEME_HTTP, "X", "/../any", 0, NULL},
+		{"a.example.test", 8000, PLAN_SCHEME_TLS, "X", "/any", -1, "scheme"},
 	};
 
 	(void)state;
@@ -88,7 +94,8 @@ static void test_refuse(void **state)
 						 .scheme = rows[i].scheme,
 						 .method = span_of_str(rows[i].method),
 						 .path = span_of_str(rows[i].path),
-						 .unclear = rows[i].unclear};
+						 .sure = rows[i].sure < 0 ? strlen(rows[i].path)
+									  : (size_t)rows[i].sure};
 		const char *why = secrets_refuse(&secret, &at);
 
 		if (!why != !rows[i].why || (why && !str_ends_with(why, rows[i].why)))

@@ -158,7 +158,8 @@ static struct take_out *knowing(size_t which, size_t secret)
 	struct secrets_place at = {.port = 443,
 				   .scheme = PLAN_SCHEME_TLS,
 				   .method = SPAN_LITERAL("GET"),
-				   .path = SPAN_LITERAL("/")};
+				   .path = SPAN_LITERAL("/"),
+				   .sure = 1};
 	static struct http_message m;
 	struct put_in_book *book = NULL;
 	struct take_out *t = take_out_new();
