@@ -593,6 +593,13 @@ struct hold_naming {
 	const char *const *keys;     /* keys of words that count; NULL: all words do */
 	const char *const *settings; /* keys that name more settings: held, and read, too */
 	const char *const *folders;  /* keys that name a folder: all in it is held */
+	const char *const *patterns; /* keys whose words can be patterns of files */
+	const char *const *anywhere; /* keys whose words name a file in every folder */
+	/* Of which files and which text (hold_named.c). */
+	const char *beside; /* only where this file is, too */
+	const char *says;   /* only if the text has this word */
+	const char *value;  /* only the value of this key of JSON */
+	unsigned int depth; /* files that it names are read, too, so deep; 0: they are not */
 };
 
 /* Follows what words of a command or a script name, from the folder `dir`.  `dir` is a path in the

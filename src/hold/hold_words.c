@@ -517,10 +517,12 @@ static bool words_is_pattern(const struct following *f, const struct words *w, c
 	const char *program = strrchr(w->before, '/');
 
 	program = program ? program + 1 : w->before;
-	return !f->naming->flag && !f->naming->keys && !f->naming->lead && strpbrk(name, "*?[") &&
-	       strchr(name, '/') &&
-	       (str_equal(w->before, "in") || words_has(words_runners, program) ||
-		str_after(program, "python") || str_after(w->before, "run-parts"));
+	if (f->naming->flag || f->naming->keys || f->naming->lead || !strpbrk(name, "*?["))
+		return false;
+	return words_has(f->naming->patterns, w->key) ||
+	       (strchr(name, '/') &&
+		(str_equal(w->before, "in") || words_has(words_runners, program) ||
+		 str_after(program, "python") || str_after(w->before, "run-parts")));
 }
 
 /* Adds a shell's pattern: what the pattern leaves open matches any part of a name. */
@@ -572,6 +574,9 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 			r = words_try(f, dir, name, false);
 		else
 			continue;
+		if (r == 0 && n->depth && there && f->more &&
+		    hold_type(&f->j->before, path) == OBJECT_FILE)
+			r = hold_includes_add(f->j, f->more, path);
 		if (r == 0)
 			r = words_meant(f, w, dir, name);
 	}
@@ -732,6 +737,15 @@ static int words_script(struct following *f, const struct words *w)
 	return f->script ? 0 : hold_no_memory(f->j);
 }
 
+/* What follows the sign by which instructions take in a file; NULL: the word has none. */
+static const char *words_led(char lead, const char *word)
+{
+	const char *behind = str_after(word, "mdc:");
+
+	behind = behind ? behind : str_after(word, "#[[file:");
+	return *word == lead ? word + 1 : behind;
+}
+
 static int words_spell(struct following *f, struct words *w)
 {
 	char in_home[PATH_MAX], other[PATH_MAX];
@@ -739,19 +753,24 @@ static int words_spell(struct following *f, struct words *w)
 	int r = 0;
 
 	f->tails = !f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		   (f->anywhere || words_is_behind_unknown(w)) &&
-		   (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
-		    (f->programs && words_is_program(w)));
+		   (words_has(f->naming->anywhere, w->key) ||
+		    ((f->anywhere || words_is_behind_unknown(w)) &&
+		     (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
+		      (f->programs && words_is_program(w)))));
 	/* scripts\x.ps1 */
 	for (size_t i = 0; i == 0 || w->bare[i - 1]; i++)
 		other[i] = (char)(w->bare[i] == '\\' ? '/' : w->bare[i]);
+	/* See @docs/a.md. */
+	for (size_t len = strlen(other); f->naming->lead && len > 1 && other[len - 1] == '.';)
+		other[--len] = '\0';
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *name = names[i];
 
 		if ((i == 1 && str_equal(w->word, w->bare)) ||
 		    (i == 2 && str_equal(w->bare, other)))
 			continue;
-		if (f->naming->lead && *name++ != f->naming->lead)
+		name = f->naming->lead ? words_led(f->naming->lead, name) : name;
+		if (!name)
 			continue;
 		const char *behind = words_behind(w, name);
 
