@@ -22,7 +22,7 @@
 
 enum {
 	ALL_ANY = '\1',  /* a piece that nobody can know */
-	ALL_NAME = '\2', /* a variable: its name follows, then ALL_END */
+	ALL_NAME = '\2', /* a variable: its name follows, what is cut off its end, then ALL_END */
 	ALL_END = '\3',
 	ALL_DEPTH = 6,
 	ALL_VALUES = 8, /* how many values of a variable we try */
@@ -277,6 +277,8 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 
 		buf_put_char(word, ALL_NAME);
 		buf_put(word, argument ? (const uint8_t *)"@" : name.ptr, argument ? 1 : name.len);
+		/* ${a%.in} */
+		buf_put(word, rest, behind);
 		buf_put_char(word, ALL_END);
 	}
 	return close + brace;
@@ -478,7 +480,8 @@ static bool all_says(const char *word, const char *name)
 	size_t len = strlen(name);
 
 	for (; (word = strchr(word, ALL_NAME)); word++)
-		if (strncmp(word + 1, name, len) == 0 && word[1 + len] == ALL_END)
+		if (strncmp(word + 1, name, len) == 0 &&
+		    (word[1 + len] == ALL_END || word[1 + len] == '%'))
 			return true;
 	return false;
 }
@@ -632,6 +635,27 @@ static const char *all_value(struct all *a, const char *name, size_t len, size_t
 	return found;
 }
 
+/* Cuts off the end of a value, which begins at `from`: ${a%.in}, ${a%.*} (from the last dot),
+ * ${a%%.*} (from the first).  A pattern of another form leaves it whole. */
+static void all_cut_end(struct buf *value, size_t from, struct span cut)
+{
+	bool most = cut.len > 1 && cut.ptr[1] == '%';
+	struct span end = span_skip(cut, 1 + (size_t)most);
+	bool rest = end.len > 1 && end.ptr[end.len - 1] == '*';
+	size_t len = end.len - rest, at = value->len;
+
+	if (len == 0 || memchr(end.ptr, '*', len) || memchr(end.ptr, '[', len) ||
+	    memchr(end.ptr, '?', len) || value->len - from < len)
+		return;
+	if (!rest && memcmp(value->ptr + value->len - len, end.ptr, len) == 0)
+		at = value->len - len;
+	for (size_t i = value->len - len + 1; rest && i-- > from && (most || at == value->len);)
+		if (memcmp(value->ptr + i, end.ptr, len) == 0)
+			at = i;
+	value->len = at;
+	value->ptr[at] = '\0';
+}
+
 /* Expands a word.  `nth` counts two things: its rest by ALL_VALUES is the value of the first
  * variable, its quotient that of the others. */
 static void all_expand(struct all *a, const char *word, size_t nth, unsigned int depth,
@@ -645,14 +669,17 @@ static void all_expand(struct all *a, const char *word, size_t nth, unsigned int
 			continue;
 		}
 		size_t which = (*variables)++ ? nth / ALL_VALUES : nth % ALL_VALUES;
-		const char *value =
-			depth < ALL_NESTED ? all_value(a, word + 1, (size_t)(end - word - 1), which)
-					   : NULL;
+		struct span name = {(const uint8_t *)word + 1, (size_t)(end - word - 1)};
+		const uint8_t *sign = memchr(name.ptr, '%', name.len);
+		size_t len = sign ? (size_t)(sign - name.ptr) : name.len, from = into->len;
+		const char *value = depth < ALL_NESTED ? all_value(a, word + 1, len, which) : NULL;
 
 		if (value)
 			all_expand(a, value, nth, depth + 1, variables, into);
 		else
 			buf_put_char(into, ALL_ANY);
+		if (value && sign && buf_error(into) == 0)
+			all_cut_end(into, from, span_skip(name, len));
 		word = end;
 	}
 }
@@ -687,6 +714,7 @@ static bool all_pattern(char *path)
 static int all_say(struct all *a, const char *word, enum hold_all_kind kind, bool moved)
 {
 	char before[PATH_MAX] = "";
+	size_t most = 0;
 	int r = 0;
 
 	for (size_t nth = 0; r == 0 && nth < (size_t)ALL_VALUES * ALL_VALUES; nth++) {
@@ -702,10 +730,11 @@ static int all_say(struct all *a, const char *word, enum hold_all_kind kind, boo
 		bool behind = text[0] == ALL_ANY;
 		bool open = strpbrk(text + behind, "*?[{\1");
 
-		/* With one variable all its values were tried. */
-		if (variables < 2 && nth >= ALL_VALUES)
+		/* With one variable all its values were tried.  A value can have variables. */
+		most = variables > most ? variables : most;
+		if (most < 2 && nth >= ALL_VALUES)
 			break;
-		if (str_equal(text, before) && variables < 2)
+		if (str_equal(text, before) && most == 0)
 			break;
 		if (str_equal(text, before))
 			continue;

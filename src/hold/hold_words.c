@@ -10,7 +10,7 @@
  *	python3 -m a.b		a/b.py, a/b/__main__.py, a/b/__init__.py, a/__init__.py
  *	import a.b, c, from a import b, pytest -p a.b	the same
  *	python3 a		a/__main__.py
- *	perl -MA::B		A/B.pm
+ *	perl -MA::B, use A::B	A/B.pm
  *	node -r ./a, ruby -r a	a.js, a/index.js, a.rb and their like
  *	go run ./a		all that is in the folder
  *	cwd: a, cd a, -C a, -Ia	a folder that the other words of the text are looked for in, too
@@ -22,6 +22,7 @@
  *	for a in tools/x*.sh	what matches
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
+ *	git show :a		the file a
  *
  * A quoted blank (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: we go through
  * the text a second time for such words only.
@@ -108,6 +109,8 @@ static const char *const words_modules[] = {
 	"runpy.run_module",
 	NULL,
 };
+/* Words before a module of Perl. */
+static const char *const words_perls[] = {"use", "require", NULL};
 /* Programs that run a file of any name. */
 static const char *const words_runners[] = {
 	"sh",   "bash", "dash", "ksh",  "zsh",  "fish", "source",
@@ -207,6 +210,22 @@ static bool words_is_signs(struct span text, size_t at, size_t len)
 	return true;
 }
 
+static bool words_has(const char *const *names, const char *name);
+
+/* A name of one letter counts behind a word that loads or runs a file. */
+static bool words_is_letter(const struct words *w, size_t at)
+{
+	const char *slash = strrchr(w->bare, '/');
+	const char *program = slash ? slash + 1 : w->bare;
+	uint8_t c = w->text.ptr[at] | 0x20;
+
+	return c >= 'a' && c <= 'z' &&
+	       (str_equal(w->bare, "import") || str_equal(w->bare, "from") ||
+		str_equal(w->bare, "-m") || words_has(words_perls, w->bare) ||
+		words_has(words_runners, program) || str_after(program, "python") ||
+		(str_equal(w->before, "import") && words_is_listed(w->text, at)));
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -221,7 +240,8 @@ static bool words_next(struct words *w)
 		       !strchr(between, w->text.ptr[at + len]))
 			len++;
 		w->at = at + len + 1;
-	} while (len < 2 || len >= sizeof(w->word) || words_is_signs(w->text, at, len));
+	} while (len == 0 || (len == 1 && !words_is_letter(w, at)) || len >= sizeof(w->word) ||
+		 words_is_signs(w->text, at, len));
 	/* import a, b; "command": "go", "args": ["run"] */
 	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)) &&
 	    !(w->is_key && (str_equal(w->key, "args") || str_equal(w->key, "arguments"))))
@@ -485,6 +505,7 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 		      import || str_equal(w->before, "from") || words_has(words_modules, w->before);
 	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
 	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../") ||
+		     str_ends_with(w->before, "fork") ||
 		     ((f->code || w->glued) && hold_code_loads(w->text, w->start));
 	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
 	int r = 0;
@@ -499,8 +520,10 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 		(void)snprintf(whole, sizeof(whole), "%s/__main__.py", name);
 		r = words_try(f, dir, whole, false);
 	}
-	if (r == 0 && str_after(name, "-M"))
+	if (r == 0 && (str_after(name, "-M") || attached))
 		r = words_perl(f, dir, name + 2);
+	if (r == 0 && words_has(words_perls, w->before))
+		r = words_perl(f, dir, name);
 	if (r == 0 && (loads || loaded))
 		r = words_loads(f, dir, loaded ? loaded : name);
 	return r;
@@ -616,7 +639,7 @@ static bool words_is_run_by_code(const struct words *w)
 	return w->bare[0] != '-' &&
 	       (hold_code_is_string(w->text, w->start, w->start + strlen(w->word)) ||
 		str_equal(w->before, "import") || str_equal(w->before, "from") ||
-		words_has(words_modules, w->before));
+		words_has(words_modules, w->before) || words_has(words_perls, w->before));
 }
 
 /* We do not know the folder before the word.  We know $PWD/x and $HOME/x, and what hold_goes_to
@@ -774,7 +797,7 @@ static int words_spell(struct following *f, struct words *w)
 			continue;
 		const char *behind = words_behind(w, name);
 
-		if (strlen(name) > 1)
+		if (strlen(name) > 1 || name == w->bare || name == w->word)
 			r = words_name_in(f, w, name);
 		if (r == 0 && behind && *behind)
 			r = words_name_in(f, w, behind);
@@ -975,11 +998,12 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
-/* Makes what follows the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
- * -javaagent:a.jar) the word.  False: there is no such sign. */
-static bool words_is_behind(char *bare)
+/* Makes what follows the sign of a default (${X:-tools/x.sh}), an option (-fci/rules,
+ * -javaagent:a.jar) or a version (git show HEAD:a) the word.  False: there is no such sign. */
+static bool words_is_behind(const struct words *w, char *bare)
 {
 	static const char *const signs[] = {":-", ":=", ":+"};
+	static const char *const shows[] = {"show", "cat-file", "-p", "blob", NULL};
 	const char *from = NULL;
 
 	for (size_t i = 0; !from && i < BAWN_ARRAY_SIZE(signs); i++)
@@ -990,6 +1014,8 @@ static bool words_is_behind(char *bare)
 		from = strchr(bare, ':') + 1;
 	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
 		from = bare + 2;
+	else if (strchr(bare, ':') && (bare[0] == ':' || words_has(shows, w->before)))
+		from = strrchr(bare, ':') + 1;
 	if (!from || !*from)
 		return false;
 	memmove(bare, from, strlen(from) + 1);
@@ -1097,7 +1123,7 @@ static int words_follow(struct following *f, struct span text)
 					r = words_listed(f, &f->words);
 				if (r == 0 && runs)
 					r = words_begins(f, &f->words);
-				if (r == 0 && words_is_behind(f->words.bare))
+				if (r == 0 && words_is_behind(&f->words, f->words.bare))
 					r = words_spell(f, &f->words);
 			}
 	}
