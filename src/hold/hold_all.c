@@ -41,6 +41,7 @@ struct all_line {
 	size_t outer;    /* the statement that it is substituted in; its own number: none */
 	bool called;     /* it is in the brackets of a call in code */
 	bool ends;       /* a subshell ends before it */
+	bool data;       /* it is no command: a string, a document, a pattern of case, a number */
 };
 
 struct all_text {
@@ -48,6 +49,7 @@ struct all_text {
 	size_t outer;
 	unsigned int depth;
 	bool inner; /* it is the inside of a substitution */
+	bool data;
 };
 
 struct all_value {
@@ -83,8 +85,8 @@ static const char *const all_wrappers[] = {
 	"do",     "else",   "if",     "elif",    "while",   "until", "!",    "{",     "builtin",
 	"setsid", "stdbuf", "ionice", "xargs",   "coproc",  "flock", NULL,
 };
-static const char *const all_listers[] = {"find",   "ls",   "run-parts", "fd",
-					  "fdfind", "tree", "dir",       NULL};
+static const char *const all_listers[] = {"find", "ls", "run-parts", "fd", "fdfind", "tree",
+					  "dir",  "rg", "grep",      "ag", "ack",    NULL};
 static const char *const all_declares[] = {"export",  "local",   "readonly",
 					   "declare", "typeset", NULL};
 /* Keys of settings whose value is a command. */
@@ -133,7 +135,7 @@ static void *all_room(struct all *a, void *items, size_t count, size_t *room, si
 }
 
 static void all_put_text(struct all *a, struct span text, size_t outer, unsigned int depth,
-			 bool inner)
+			 bool inner, bool data)
 {
 	if (depth > ALL_DEPTH || text.len == 0)
 		return;
@@ -142,7 +144,7 @@ static void all_put_text(struct all *a, struct span text, size_t outer, unsigned
 	if (!grown)
 		return;
 	a->texts = grown;
-	a->texts[a->text_count++] = (struct all_text){text, outer, depth, inner};
+	a->texts[a->text_count++] = (struct all_text){text, outer, depth, inner, data};
 }
 
 static void all_put_word(struct all *a, struct buf *word, bool pipe)
@@ -195,6 +197,15 @@ static size_t all_close(struct span text, size_t at, char open, char close)
 	return text.len;
 }
 
+/* The string that follows is a script: sh -c "a b", eval "a b", run: "a b". */
+static bool all_is_script(const struct all *a)
+{
+	const char *before = a->word_count ? a->words[a->word_count - 1].text : "";
+
+	return str_equal(before, "-c") || str_equal(before, "eval") ||
+	       all_has(all_commands, before);
+}
+
 /* Adds the inside of a quoted string as a text with statements of its own. */
 static void all_quoted(struct all *a, struct span inside, const struct all_text *t, bool escapes)
 {
@@ -218,7 +229,7 @@ static void all_quoted(struct all *a, struct span inside, const struct all_text 
 	}
 	if (copy)
 		all_put_text(a, (struct span){(const uint8_t *)copy, len}, a->line_count,
-			     t->depth + 1, false);
+			     t->depth + 1, false, t->data || !all_is_script(a));
 }
 
 /* Puts what follows the $ at `at` into the word.  Returns where it ends. */
@@ -233,8 +244,11 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 	}
 	if (text.ptr[from] == '(') {
 		end = all_close(text, from, '(', ')');
+		/* $((a + 1)) */
+		bool number = from + 1 < text.len && text.ptr[from + 1] == '(';
+
 		all_put_text(a, (struct span){text.ptr + from + 1, end - from - 1}, a->line_count,
-			     t->depth + 1, true);
+			     t->depth + 1, true, t->data || number);
 		buf_put_char(word,
 			     end < text.len && hold_goes_is_known(text, end + 1) ? '.' : ALL_ANY);
 		return end + 1;
@@ -303,7 +317,7 @@ static size_t all_quote(struct all *a, const struct all_text *t, size_t at, stru
 			size_t end = all_close(text, at + 1, '`', '`');
 
 			all_put_text(a, (struct span){text.ptr + at + 1, end - at - 1},
-				     a->line_count, t->depth + 1, true);
+				     a->line_count, t->depth + 1, true, t->data);
 			buf_put_char(word,
 				     hold_goes_is_known(text, end + 1 < text.len ? end + 1 : end)
 					     ? '.'
@@ -330,7 +344,8 @@ static void all_end_line(struct all *a, const struct all_text *t, size_t *from, 
 			return;
 		a->lines = grown;
 		a->lines[a->line_count] = (struct all_line){
-			*from, a->word_count, t->inner ? t->outer : a->line_count, called, ends};
+			*from,  a->word_count, t->inner ? t->outer : a->line_count,
+			called, ends,          t->data};
 		a->line_count++;
 	}
 	*from = a->word_count;
@@ -343,12 +358,49 @@ static size_t all_remark(struct span text, size_t at)
 	return at;
 }
 
+/* A document that follows: cat <<END.  Its lines are statements as any other, and data. */
+struct all_document {
+	struct span end; /* the word that ends it; empty: there is none */
+	bool inside;
+	bool last; /* the line is that word */
+};
+
+/* At `at` is a <.  Notes which word ends the document that follows, if one does. */
+static void all_document_begins(struct all_document *d, struct span text, size_t at)
+{
+	size_t len = 0;
+
+	if (d->end.len || at + 2 >= text.len || text.ptr[at + 1] != '<' ||
+	    text.ptr[at + 2] == '<' || (at > 0 && text.ptr[at - 1] == '<'))
+		return;
+	for (at += 2; at < text.len && text.ptr[at] && strchr("- \t\"'\\", text.ptr[at]);)
+		at++;
+	while (at + len < text.len && all_is_letter(text.ptr[at + len]))
+		len++;
+	d->end = (struct span){text.ptr + at, len};
+}
+
+/* A line ends before `at`: the document begins there, or goes on, or ends with the line there. */
+static void all_document_line(struct all_document *d, struct span text, size_t at)
+{
+	if (d->last)
+		*d = (struct all_document){.inside = false};
+	d->inside = d->inside || d->end.len > 0;
+	while (at < text.len && text.ptr[at] == '\t')
+		at++;
+	d->last = d->inside && text.len - at >= d->end.len &&
+		  memcmp(text.ptr + at, d->end.ptr, d->end.len) == 0 &&
+		  (at + d->end.len == text.len || strchr("\r\n", text.ptr[at + d->end.len]));
+}
+
 /* Cuts one text into statements. */
 static void all_cut(struct all *a, struct all_text t)
 {
 	_cleanup_buf_ struct buf word = BUF_INIT(t.text.len + 64);
 	size_t from = a->word_count, at = 0;
 	bool in_word = false, called = false, ends = false, array = false;
+	struct all_document document = {.inside = false};
+	size_t open = 0;
 
 	while (at <= t.text.len && !a->no_memory) {
 		uint8_t c = at < t.text.len ? t.text.ptr[at] : '\n';
@@ -364,7 +416,7 @@ static void all_cut(struct all *a, struct all_text t)
 				size_t end = all_close(t.text, at + 1, '`', '`');
 
 				all_put_text(a, (struct span){t.text.ptr + at + 1, end - at - 1},
-					     a->line_count, t.depth + 1, true);
+					     a->line_count, t.depth + 1, true, t.data);
 				buf_put_char(&word,
 					     end < t.text.len && hold_goes_is_known(t.text, end + 1)
 						     ? '.'
@@ -405,16 +457,28 @@ static void all_cut(struct all *a, struct all_text t)
 			size_t end = all_close(t.text, at, '(', ')');
 
 			all_put_text(a, (struct span){t.text.ptr + at + 1, end - at - 1},
-				     a->line_count, t.depth + 1, true);
+				     a->line_count, t.depth + 1, true, t.data);
 			buf_put_char(&word, ALL_ANY);
 			all_put_word(a, &word, false);
 			buf_clear(&word);
 			at = end;
 		} else if (strchr("\n;&|()", c) &&
 			   !(c == '&' && at > 0 && t.text.ptr[at - 1] == '>')) {
+			size_t lines = a->line_count;
+			/* case $a in b) */
+			bool pattern = c == ')' && open == 0;
+
 			all_end_line(a, &t, &from, called, ends);
+			if (a->line_count > lines && !a->no_memory)
+				a->lines[lines].data =
+					t.data || pattern || document.inside || (c == '(' && glued);
 			called = c == '(' && glued;
 			ends = c == ')';
+			open += c == '(' ? 1 : c == ')' && !pattern ? (size_t)-1 : 0;
+			if (c == '\n')
+				all_document_line(&document, t.text, at + 1);
+		} else if (c == '<') {
+			all_document_begins(&document, t.text, at);
 		}
 		at++;
 	}
@@ -521,8 +585,13 @@ static bool all_part_runs(struct all *a, size_t from, size_t to, unsigned int de
 	for (size_t i = program; xargs && i < to; i++)
 		if (all_is_runner(a->words[i].text))
 			return true;
+	bool fd = str_equal(all_last(word), "fd") || str_equal(all_last(word), "fdfind");
+
 	for (size_t i = program; i + 1 < to; i++)
-		if ((str_after(a->words[i].text, "-exec") || str_after(a->words[i].text, "-ok")) &&
+		if ((str_after(a->words[i].text, "-exec") || str_after(a->words[i].text, "-ok") ||
+		     str_after(a->words[i].text, "--exec") ||
+		     (fd &&
+		      (str_equal(a->words[i].text, "-x") || str_equal(a->words[i].text, "-X")))) &&
 		    (all_is_given_to_run(a->words[i + 1].text) ||
 		     (all_has(all_wrappers, a->words[i + 1].text) && i + 2 < to &&
 		      all_is_given_to_run(a->words[i + 2].text))))
@@ -792,7 +861,8 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 
 		lists = all_has(all_listers, last) ||
 			(str_equal(last, "git") && program + 1 < to &&
-			 str_equal(a->words[program + 1].text, "ls-files"));
+			 (str_equal(a->words[program + 1].text, "ls-files") ||
+			  str_equal(a->words[program + 1].text, "grep")));
 		if (str_equal(last, "find")) {
 			r = all_say_found(a, program, to, moved);
 			end = program;
@@ -811,6 +881,111 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 	return r;
 }
 
+/* Tells `found` what a word names behind `lead`, in the folder `in`, with this end. */
+static int all_say_behind(struct all *a, const char *word, const char *lead, const char *in,
+			  const char *end, enum hold_all_kind kind)
+{
+	const char *rest = str_after(word, lead);
+	const char *path = rest ? arena_printf(&a->arena, "%s%s%s", in, rest, end) : NULL;
+
+	if (rest && !path)
+		return -ENOMEM;
+	return path && *rest ? all_say(a, path, kind, false) : 0;
+}
+
+/* cargo run --bin a, --manifest-path a/Cargo.toml; java -cp a B; go run ./a/...; git -c
+ * core.hooksPath=a: what these run by their arguments. */
+static int all_say_arguments(struct all *a, size_t program, size_t to, bool moved)
+{
+	const char *last = all_last(a->words[program].text);
+	bool cargo = str_equal(last, "cargo"), java = str_equal(last, "java");
+	bool runs = false, named = false;
+	int r = 0;
+
+	if (!cargo && !java && !str_equal(last, "go") && !str_equal(last, "git"))
+		return 0;
+	for (size_t i = program + 1; r == 0 && i < to; i++) {
+		const char *word = a->words[i].text;
+		const char *value = i + 1 < to ? a->words[i + 1].text : "";
+		size_t len = strlen(word);
+
+		runs = runs || str_equal(word, "run");
+		if (cargo && (str_equal(word, "--bin") || str_equal(word, "--example"))) {
+			const char *in = word[2] == 'b' ? "src/bin/" : "examples/";
+
+			named = true;
+			r = all_say_behind(a, value, "", in, ".rs", HOLD_ALL_FILES);
+			if (r == 0)
+				r = all_say_behind(a, value, "", in, "", HOLD_ALL_FOLDER);
+		} else if (cargo && str_equal(word, "--manifest-path")) {
+			const char *slash = strrchr(value, '/');
+			const char *dir =
+				slash ? arena_strn(&a->arena, value, (size_t)(slash - value)) : "";
+
+			named = true;
+			r = dir ? all_say_behind(a, dir, "", "", "/src", HOLD_ALL_FOLDER) : -ENOMEM;
+		} else if (java && (str_equal(word, "-cp") || str_equal(word, "-classpath") ||
+				    str_equal(word, "--class-path"))) {
+			r = all_say(a, value, HOLD_ALL_FOLDER, moved);
+		} else if (str_equal(last, "go") && runs && len > 4 &&
+			   str_ends_with(word, "/...")) {
+			const char *dir = arena_strn(&a->arena, word, len - 4);
+
+			r = dir ? all_say(a, dir, HOLD_ALL_FOLDER, moved) : -ENOMEM;
+		} else if (str_equal(last, "git") && str_equal(word, "-c")) {
+			r = all_say_behind(a, value, "core.hooksPath=", "", "", HOLD_ALL_FOLDER);
+			if (r == 0)
+				r = all_say_behind(a, value, "include.path=", "", "",
+						   HOLD_ALL_FILES);
+		}
+	}
+	if (r == 0 && cargo && runs && !named)
+		r = all_say(a, "src/main.rs", HOLD_ALL_FILES, moved);
+	return r;
+}
+
+/* Programs that start the one that follows, and words between them and it. */
+static const char *const all_launchers[] = {"npx",   "bunx",   "bundle", "poetry", "uv",     "uvx",
+					    "pipx",  "pipenv", "hatch",  "pdm",    "rye",    "pixi",
+					    "conda", "mise",   "asdf",   "devbox", "direnv", NULL};
+static const char *const all_between[] = {"run", "exec", "tool", "x", "--", NULL};
+
+/* The name can be that of a program, and is wholly known. */
+static bool all_is_name(const char *word)
+{
+	return ((*word | 0x20) >= 'a' && (*word | 0x20) <= 'z') &&
+	       !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-")];
+}
+
+/* Tells `found` which program of PATH a part of a pipe starts, and which one that starts. */
+static int all_say_program(struct all *a, const struct all_line *l, size_t from, size_t to)
+{
+	bool led;
+	size_t at = all_program(a, from, to, &led);
+	bool keyed = from < to && str_ends_with(a->words[l->from].text, ":");
+
+	keyed = keyed || (l->from + 1 < to && str_ends_with(a->words[l->from + 1].text, ":"));
+	if (led || l->data || at >= to)
+		return 0;
+	const char *word = a->words[at].text;
+	const char *name = *word == '/' || *word == '~' ? all_last(word) : word;
+
+	if (!all_is_name(name) || all_is_function(a, word) || str_after(word, "/dev/"))
+		return 0;
+	int r = a->found(a->context, name, HOLD_ALL_PROGRAM, keyed);
+	bool module = all_is_runner(name) && at + 1 < to && str_equal(a->words[at + 1].text, "-m");
+	size_t next = at + 1 + (size_t)module;
+
+	while (next < to && !module &&
+	       (a->words[next].text[0] == '-' || all_has(all_between, a->words[next].text)))
+		next++;
+	if (r == 0 && next < to && (module || all_has(all_launchers, name)) &&
+	    all_is_name(a->words[next].text))
+		r = a->found(a->context, a->words[next].text, HOLD_ALL_PROGRAM, keyed);
+	return r;
+}
+
 /* Tells `found` what is in the place of a command. */
 static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 {
@@ -824,6 +999,10 @@ static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 
 		if (!led && strpbrk(word, "/\2"))
 			r = all_say(a, word, HOLD_ALL_FILES, moved);
+		if (r == 0)
+			r = all_say_program(a, l, from, to);
+		if (r == 0 && program < to)
+			r = all_say_arguments(a, program, to, moved);
 		from = to + 1;
 	}
 	return r;
@@ -936,7 +1115,7 @@ int hold_all_look(struct span text, hold_all_found *found, void *context)
 	int r = 0;
 
 	a.arena = ARENA_INIT(text.len * 64 + (1 << 20));
-	all_put_text(&a, text, SIZE_MAX, 0, false);
+	all_put_text(&a, text, SIZE_MAX, 0, false, false);
 	for (size_t i = 0; i < a.text_count && !a.no_memory; i++)
 		all_cut(&a, a.texts[i]);
 	if (!a.no_memory)

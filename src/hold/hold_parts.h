@@ -32,7 +32,8 @@ enum hold_content {
 	HOLD_BY_WORKTREES, /* only removals */
 	HOLD_BY_KEPT,      /* only removals */
 	HOLD_BY_COMPILED,
-	HOLD_BY_WHOLE, /* hold_whole.c judges it, after all others, and for what commits bring */
+	HOLD_BY_WHOLE,   /* hold_whole.c judges it, after all others, and for what commits bring */
+	HOLD_BY_STARTED, /* hold_started.c judges it, after all others */
 	HOLD_CONTENT_COUNT,
 };
 
@@ -180,6 +181,7 @@ enum hold_name_kind {
 	HOLD_NAME_TAIL,          /* the end of a path, in a folder that we do not know */
 	HOLD_NAME_PROGRAMS_TAIL, /* the end of the path of a folder of PATH */
 	HOLD_NAME_TOOL,          /* no path: a word of a hook that may be a tool */
+	HOLD_NAME_STARTED,       /* no path: a program of PATH that a hook starts */
 	/* Only the sums of these are kept: hold_place.c. */
 	HOLD_NAME_PLACE, /* a place */
 	HOLD_NAME_ABOVE, /* a folder above a place */
@@ -542,10 +544,26 @@ int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_sai
 /* A hook runs this script of package.json.  Without memory the answer is yes. */
 bool hold_runs_script(struct hold_judge *j, const char *script);
 
+/* The rules know which files this tool runs or reads. */
+bool hold_is_tool(const char *word);
+
 /* A hook runs it, or would if package.json had a script of this name. */
 bool hold_would_run_script(struct hold_judge *j, const char *script);
 
 void hold_tools_end(struct hold_judge *j);
+
+/* --- hold_started.c --------------------------------------------------------------------- */
+
+/* Asks whether the file has the name of a program that a hook starts and that no rule knows. */
+int hold_ask_started(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* Flags one change where a hook starts a program that no rule knows. */
+int hold_started_end(struct hold_judge *j);
+
+/* A hook with this text starts a program: adds it, if bawn does not know it.  `keyed`: as in
+ * HOLD_ALL_PROGRAM. */
+int hold_started_add(struct hold_judge *j, const char *program, bool keyed, struct span text,
+		     const char *by);
 
 /* Where a rule is in the list; hold_row_count: there is no such rule. */
 unsigned int hold_row_of(const char *rule);
@@ -633,6 +651,9 @@ enum hold_all_kind {
 	HOLD_ALL_FILES,  /* files that match a pattern */
 	HOLD_ALL_FOLDER, /* all files of a folder */
 	HOLD_ALL_GOES,   /* a folder that the text changes to */
+	/* No path: a program of PATH that a statement starts.  `moved`: a key of settings is before
+	 * it (run: a). */
+	HOLD_ALL_PROGRAM,
 };
 
 /* Called for each path.  `moved`: the text had changed to another folder before it. */

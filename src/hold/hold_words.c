@@ -1029,6 +1029,10 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	size_t count = f->dir_count;
 	int r = 0;
 
+	if (kind == HOLD_ALL_PROGRAM)
+		return f->row < hold_row_count && hold_rows[f->row].hook
+			       ? hold_started_add(f->j, name, moved, f->words.text, f->by)
+			       : 0;
 	if (kind == HOLD_ALL_GOES)
 		return strchr(name, '*') ? 0 : words_runs_in(f, name, true, count);
 	/* cd a && for h in *: files in other folders are not meant. */
