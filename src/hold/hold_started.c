@@ -24,6 +24,9 @@ enum { STARTED_TOLD = 3 };
 /* Each with a blank before and behind it. */
 static const char started_known[] =
 	" "
+	/* Modules of Python. */
+	"unittest doctest compileall py_compile json.tool http.server venv ensurepip zipfile "
+	/* Programs, and words of the shell. */
 	". : Rscript ack actionlint addlicense afplay ag alejandra alias apk apt apt-get ar "
 	"arch asdf ash autoflake autopep8 awk aws az b2sum bandit base32 base64 basename "
 	"basenc bash bat bc beautysh bg bind biome black break brew buf builtin bun bundle "
@@ -114,10 +117,10 @@ int hold_started_add(struct hold_judge *j, const char *program, bool keyed, stru
  * settings count: program.go is rather its source. */
 static bool started_is_named(const char *part, size_t len, const char *program, bool file)
 {
-	static const char *const ends[] = {"",      "rc",      ".toml",  ".yml",   ".yaml",
-					   ".json", ".jsonc",  ".json5", ".ini",   ".cfg",
-					   ".conf", ".hcl",    ".kdl",   ".pkl",   ".xml",
-					   "file",  "rc.json", "rc.yml", "rc.yaml"};
+	static const char *const ends[] = {"rc",      ".toml",  ".yml",   ".yaml", ".json",
+					   ".jsonc",  ".json5", ".ini",   ".cfg",  ".conf",
+					   ".hcl",    ".kdl",   ".pkl",   ".xml",  "file",
+					   "rc.json", "rc.yml", "rc.yaml"};
 	bool dot = len > 0 && part[0] == '.';
 	size_t size = strlen(program);
 
@@ -135,6 +138,39 @@ static bool started_is_named(const char *part, size_t len, const char *program, 
 		if (len == strlen(ends[i]) && memcmp(part, ends[i], len) == 0)
 			return true;
 	return len > 8 && memcmp(part, ".config.", 8) == 0;
+}
+
+/* The path is this tail, or ends with a slash and this tail. */
+static bool started_ends(const char *path, const char *tail)
+{
+	size_t len = strlen(path), size = strlen(tail);
+
+	return str_ends_with(path, tail) && (len == size || path[len - size - 1] == '/');
+}
+
+/* The program is in the workspace: a module of Python that a hook names, or a file of a folder that
+ * one puts in PATH.  hold_words.c and hold_path.c follow it. */
+static bool started_is_here(const struct hold_judge *j, const char *program)
+{
+	char module[PATH_MAX], package[PATH_MAX], path[PATH_MAX];
+
+	if (snprintf(module, sizeof(module), "%s.py", program) >= (int)sizeof(module) ||
+	    snprintf(package, sizeof(package), "%s/__main__.py", program) >= (int)sizeof(package))
+		return false;
+	for (size_t i = 0; program[i]; i++)
+		module[i] = package[i] = (char)(program[i] == '.' ? '/' : program[i]);
+	for (const struct hold_name *n = j->name_list; n; n = n->other) {
+		bool named = n->kind == HOLD_NAME_FILE &&
+			     (started_ends(n->path, module) || started_ends(n->path, package));
+
+		if (named && hold_type(&j->before, n->path) == OBJECT_FILE)
+			return true;
+		if (n->kind == HOLD_NAME_PROGRAMS &&
+		    snprintf(path, sizeof(path), "%s/%s", n->path, program) < (int)sizeof(path) &&
+		    hold_type(&j->before, path) == OBJECT_FILE)
+			return true;
+	}
+	return false;
 }
 
 int hold_ask_started(struct hold_judge *j, const struct change *c, struct hold_said *said)
@@ -186,7 +222,7 @@ int hold_started_end(struct hold_judge *j)
 		return 0;
 	/* The list has the last first. */
 	for (const struct hold_name *n = j->name_list; n; n = n->other)
-		if (n->kind == HOLD_NAME_STARTED) {
+		if (n->kind == HOLD_NAME_STARTED && !started_is_here(j, n->path)) {
 			told[count++ % STARTED_TOLD] = n->path;
 			by = n->by;
 		}

@@ -69,6 +69,7 @@ struct following {
 	bool programs;    /* we do not know a folder of PATH */
 	const char *endings[WORDS_ENDINGS_MAX]; /* ends of names that begin with a variable */
 	size_t ending_count;
+	bool file;                  /* they are the words of a file, not of a setting */
 	bool node;                  /* its words can be programs of node_modules/.bin */
 	bool tails;                 /* the word that we look at can be in any folder */
 	const char *script;         /* the script of package.json that has it; NULL: none */
@@ -1030,7 +1031,7 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	int r = 0;
 
 	if (kind == HOLD_ALL_PROGRAM)
-		return f->row < hold_row_count && hold_rows[f->row].hook
+		return f->file && f->row < hold_row_count && hold_rows[f->row].hook
 			       ? hold_started_add(f->j, name, moved, f->words.text, f->by)
 			       : 0;
 	if (kind == HOLD_ALL_GOES)
@@ -1163,6 +1164,7 @@ int hold_follow_file(struct hold_judge *j, const char *root, const char *file, s
 	f->by = arena_str(&j->arena, file);
 	f->row = hold_row_of(naming->rule);
 	f->more = more;
+	f->file = true;
 	f->dirs[f->dir_count++] = root;
 	int r = !f->by ? hold_no_memory(j) : hold_parent(file, own) == 0 ? words_dir(f, own) : 0;
 
