@@ -141,7 +141,7 @@ static const struct hold_naming named_rules[] = {
 	{.rule = "direnv", .what = "cd into the folder would run it", .plain = true},
 	{.rule = "tool-versions", .what = "cd into the folder would obey it", .plain = true},
 	{.rule = "agent-settings",
-	 .what = "the next coding agent would start it",
+	 .what = "the next coding agent would start or read it",
 	 .plain = true,
 	 .patterns = named_patterns,
 	 .anywhere = named_anywhere},

@@ -190,7 +190,7 @@ enum hold_name_kind {
 struct hold_name {
 	struct hold_name *next;    /* the next in its bucket */
 	struct hold_name *other;   /* the next in the list of all */
-	struct hold_name *pattern; /* the next of those that are patterns */
+	struct hold_name *pattern; /* the next of those that are patterns, or programs */
 	const char *path;
 	const char *what, *by; /* these two and `script` live as long as the judgement */
 	const char *script;    /* the script of package.json that says it; NULL: no script does */
@@ -259,8 +259,9 @@ struct hold_judge {
 	const char *unread; /* why we do not know all that the user's files name; NULL: we do */
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
-	size_t name_count, word_count;         /* paths that are kept, and names of other kinds */
-	struct hold_tools *tools;              /* hold_tools.c makes it at the first question */
+	struct hold_name *name_started; /* programs that bawn does not know: hold_started.c */
+	size_t name_count, word_count;  /* paths that are kept, and names of other kinds */
+	struct hold_tools *tools;       /* hold_tools.c makes it at the first question */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* sums of the names for which there was no room */
 	struct hold_repo *repos;
 	/* hold_module.c: where submodules have their repositories.  Made at the first question. */

@@ -18,6 +18,7 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 enum { STARTED_TOLD = 3 };
 
@@ -106,7 +107,8 @@ int hold_started_add(struct hold_judge *j, const char *program, bool keyed, stru
 				    .row = hold_row_of("git-hook-folders"),
 				    .most = HOLD_HOLD};
 
-	if (!started_is_shell(by, keyed) || started_is_other(text) || started_is_known(program))
+	if (hold_is_late_soon(j) || !started_is_shell(by, keyed) || started_is_other(text) ||
+	    started_is_known(program))
 		return 0;
 	int r = hold_name_add(j, &n);
 
@@ -126,7 +128,7 @@ static bool started_is_named(const char *part, size_t len, const char *program, 
 
 	part += dot;
 	len -= dot;
-	if (len < size || memcmp(part, program, size) != 0)
+	if (len < size || strncasecmp(part, program, size) != 0)
 		return false;
 	part += size;
 	len -= size;
@@ -135,9 +137,9 @@ static bool started_is_named(const char *part, size_t len, const char *program, 
 	if (!file)
 		return false;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ends); i++)
-		if (len == strlen(ends[i]) && memcmp(part, ends[i], len) == 0)
+		if (len == strlen(ends[i]) && strncasecmp(part, ends[i], len) == 0)
 			return true;
-	return len > 8 && memcmp(part, ".config.", 8) == 0;
+	return len > 8 && strncasecmp(part, ".config.", 8) == 0;
 }
 
 /* The path is this tail, or ends with a slash and this tail. */
@@ -177,10 +179,11 @@ int hold_ask_started(struct hold_judge *j, const struct change *c, struct hold_s
 {
 	if (said->level >= HOLD_HOLD || c->git)
 		return 0;
-	for (const struct hold_name *n = j->name_list; n && !hold_is_late_soon(j); n = n->other) {
+	for (const struct hold_name *n = j->name_started; n && !hold_is_late_soon(j);
+	     n = n->pattern) {
 		bool named = false;
 
-		for (const char *at = c->path; n->kind == HOLD_NAME_STARTED && at && !named;) {
+		for (const char *at = c->path; at && !named;) {
 			size_t len = strcspn(at, "/");
 
 			named = started_is_named(at, len, n->path, !at[len]);
@@ -221,8 +224,9 @@ int hold_started_end(struct hold_judge *j)
 	if (row == hold_row_count || j->rules->levels[row] == HOLD_NOT)
 		return 0;
 	/* The list has the last first. */
-	for (const struct hold_name *n = j->name_list; n; n = n->other)
-		if (n->kind == HOLD_NAME_STARTED && !started_is_here(j, n->path)) {
+	for (const struct hold_name *n = j->name_started; n && !hold_is_late_soon(j);
+	     n = n->pattern)
+		if (!started_is_here(j, n->path)) {
 			told[count++ % STARTED_TOLD] = n->path;
 			by = n->by;
 		}
