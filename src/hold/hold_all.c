@@ -380,6 +380,16 @@ static void all_document_begins(struct all_document *d, struct span text, size_t
 	d->end = (struct span){text.ptr + at, len};
 }
 
+/* The string that begins here ends in its line. */
+static bool all_is_closed(struct span text, size_t at)
+{
+	uint8_t quote = text.ptr[at++];
+
+	while (at < text.len && text.ptr[at] != quote && text.ptr[at] != '\n')
+		at++;
+	return at < text.len && text.ptr[at] == quote;
+}
+
 /* A line ends before `at`: the document begins there, or goes on, or ends with the line there. */
 static void all_document_line(struct all_document *d, struct span text, size_t at)
 {
@@ -400,6 +410,7 @@ static void all_cut(struct all *a, struct all_text t)
 	size_t from = a->word_count, at = 0;
 	bool in_word = false, called = false, ends = false, array = false;
 	struct all_document document = {.inside = false};
+	bool lists = false; /* the statement has x=(a b) */
 	size_t open = 0;
 
 	while (at <= t.text.len && !a->no_memory) {
@@ -408,7 +419,8 @@ static void all_cut(struct all *a, struct all_text t)
 
 		if (!between && !(c == '#' && !in_word)) {
 			in_word = true;
-			if (c == '"' || c == '\'') {
+			if ((c == '"' || c == '\'') &&
+			    !(document.inside && !all_is_closed(t.text, at))) {
 				at = all_quote(a, &t, at, &word);
 			} else if (c == '$') {
 				at = all_dollar(a, &t, at, &word);
@@ -442,6 +454,7 @@ static void all_cut(struct all *a, struct all_text t)
 
 		array = array ||
 			(c == '(' && in_word && word.len > 0 && word.ptr[word.len - 1] == '=');
+		lists = lists || array;
 		if (in_word)
 			all_put_word(a, &word, false);
 		buf_clear(&word);
@@ -470,10 +483,12 @@ static void all_cut(struct all *a, struct all_text t)
 
 			all_end_line(a, &t, &from, called, ends);
 			if (a->line_count > lines && !a->no_memory)
-				a->lines[lines].data =
-					t.data || pattern || document.inside || (c == '(' && glued);
+				a->lines[lines].data = t.data || pattern || document.inside ||
+						       lists || (c == '(' && glued);
+			lists = false;
 			called = c == '(' && glued;
-			ends = c == ')';
+			/* The bracket of a function can be on the next line. */
+			ends = c == ')' || (ends && c == '\n' && a->line_count == lines);
 			open += c == '(' ? 1 : c == ')' && !pattern ? (size_t)-1 : 0;
 			if (c == '\n')
 				all_document_line(&document, t.text, at + 1);
@@ -871,7 +886,9 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 			const char *word = a->words[i].text;
 			const char *value = all_is_assignment(word) ? strchr(word, '=') + 1 : word;
 
-			if (strpbrk(value, "/*?[\1\2") && !str_ends_with(word, ":"))
+			/* tr '[:upper:]' '[:lower:]' */
+			if (strpbrk(value, "/*?[\1\2") && !str_ends_with(word, ":") &&
+			    !strstr(value, "[:"))
 				r = all_say(a, value, HOLD_ALL_FILES, moved);
 			if (r == 0 && lists && i > program && word[0] != '-')
 				r = all_say(a, word, HOLD_ALL_FOLDER, moved);
@@ -954,6 +971,7 @@ static const char *const all_between[] = {"run", "exec", "tool", "x", "--", NULL
 static bool all_is_name(const char *word)
 {
 	return ((*word | 0x20) >= 'a' && (*word | 0x20) <= 'z') &&
+	       strpbrk(word, "abcdefghijklmnopqrstuvwxyz") &&
 	       !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				  "0123456789._-")];
 }

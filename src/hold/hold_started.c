@@ -46,7 +46,7 @@ static const char started_known[] =
 	"host hostid hostname hub iconv id if in install ionice isort java javac javap jobs "
 	"join journalctl jq kill kotlinc ksh ktlint kubectl launchctl ld less let licensee "
 	"link ln local logger logname logout lolcat ls lsof lua mamba man mapfile mawk md5 "
-	"md5sum mise mkdir mkfifo mknod mktemp more mount mv n nc nice nixfmt nixpkgs-fmt nl "
+	"md5sum mise mkdir mkfifo mknod mint mktemp more mount mv n nc nice nixfmt nixpkgs-fmt nl "
 	"nm node nodejs nohup notify-         send   npm   nproc   npx   nslookup   numfmt "
 	"nvm   objdump   od           open  openssl osascript pacman parallel paste patch "
 	"pathchk pdm perl pgrep php ping pinky pip pip3 pipx pixi pkill pnpm pnpx podman "
