@@ -22,7 +22,7 @@
 
 enum {
 	ALL_ANY = '\1',  /* a piece that nobody can know */
-	ALL_NAME = '\2', /* a variable: its name follows, then ALL_END */
+	ALL_NAME = '\2', /* a variable: its name follows, what is cut off its end, then ALL_END */
 	ALL_END = '\3',
 	ALL_DEPTH = 6,
 	ALL_VALUES = 8, /* how many values of a variable we try */
@@ -41,6 +41,7 @@ struct all_line {
 	size_t outer;    /* the statement that it is substituted in; its own number: none */
 	bool called;     /* it is in the brackets of a call in code */
 	bool ends;       /* a subshell ends before it */
+	bool data;       /* it is no command: a string, a document, a pattern of case, a number */
 };
 
 struct all_text {
@@ -48,6 +49,7 @@ struct all_text {
 	size_t outer;
 	unsigned int depth;
 	bool inner; /* it is the inside of a substitution */
+	bool data;
 };
 
 struct all_value {
@@ -83,8 +85,8 @@ static const char *const all_wrappers[] = {
 	"do",     "else",   "if",     "elif",    "while",   "until", "!",    "{",     "builtin",
 	"setsid", "stdbuf", "ionice", "xargs",   "coproc",  "flock", NULL,
 };
-static const char *const all_listers[] = {"find",   "ls",   "run-parts", "fd",
-					  "fdfind", "tree", "dir",       NULL};
+static const char *const all_listers[] = {"find", "ls", "run-parts", "fd", "fdfind", "tree",
+					  "dir",  "rg", "grep",      "ag", "ack",    NULL};
 static const char *const all_declares[] = {"export",  "local",   "readonly",
 					   "declare", "typeset", NULL};
 /* Keys of settings whose value is a command. */
@@ -133,7 +135,7 @@ static void *all_room(struct all *a, void *items, size_t count, size_t *room, si
 }
 
 static void all_put_text(struct all *a, struct span text, size_t outer, unsigned int depth,
-			 bool inner)
+			 bool inner, bool data)
 {
 	if (depth > ALL_DEPTH || text.len == 0)
 		return;
@@ -142,7 +144,7 @@ static void all_put_text(struct all *a, struct span text, size_t outer, unsigned
 	if (!grown)
 		return;
 	a->texts = grown;
-	a->texts[a->text_count++] = (struct all_text){text, outer, depth, inner};
+	a->texts[a->text_count++] = (struct all_text){text, outer, depth, inner, data};
 }
 
 static void all_put_word(struct all *a, struct buf *word, bool pipe)
@@ -195,6 +197,15 @@ static size_t all_close(struct span text, size_t at, char open, char close)
 	return text.len;
 }
 
+/* The string that follows is a script: sh -c "a b", eval "a b", run: "a b". */
+static bool all_is_script(const struct all *a)
+{
+	const char *before = a->word_count ? a->words[a->word_count - 1].text : "";
+
+	return str_equal(before, "-c") || str_equal(before, "eval") ||
+	       all_has(all_commands, before);
+}
+
 /* Adds the inside of a quoted string as a text with statements of its own. */
 static void all_quoted(struct all *a, struct span inside, const struct all_text *t, bool escapes)
 {
@@ -218,7 +229,7 @@ static void all_quoted(struct all *a, struct span inside, const struct all_text 
 	}
 	if (copy)
 		all_put_text(a, (struct span){(const uint8_t *)copy, len}, a->line_count,
-			     t->depth + 1, false);
+			     t->depth + 1, false, t->data || !all_is_script(a));
 }
 
 /* Puts what follows the $ at `at` into the word.  Returns where it ends. */
@@ -233,8 +244,11 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 	}
 	if (text.ptr[from] == '(') {
 		end = all_close(text, from, '(', ')');
+		/* $((a + 1)) */
+		bool number = from + 1 < text.len && text.ptr[from + 1] == '(';
+
 		all_put_text(a, (struct span){text.ptr + from + 1, end - from - 1}, a->line_count,
-			     t->depth + 1, true);
+			     t->depth + 1, true, t->data || number);
 		buf_put_char(word,
 			     end < text.len && hold_goes_is_known(text, end + 1) ? '.' : ALL_ANY);
 		return end + 1;
@@ -277,6 +291,8 @@ static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, str
 
 		buf_put_char(word, ALL_NAME);
 		buf_put(word, argument ? (const uint8_t *)"@" : name.ptr, argument ? 1 : name.len);
+		/* ${a%.in} */
+		buf_put(word, rest, behind);
 		buf_put_char(word, ALL_END);
 	}
 	return close + brace;
@@ -301,7 +317,7 @@ static size_t all_quote(struct all *a, const struct all_text *t, size_t at, stru
 			size_t end = all_close(text, at + 1, '`', '`');
 
 			all_put_text(a, (struct span){text.ptr + at + 1, end - at - 1},
-				     a->line_count, t->depth + 1, true);
+				     a->line_count, t->depth + 1, true, t->data);
 			buf_put_char(word,
 				     hold_goes_is_known(text, end + 1 < text.len ? end + 1 : end)
 					     ? '.'
@@ -328,7 +344,8 @@ static void all_end_line(struct all *a, const struct all_text *t, size_t *from, 
 			return;
 		a->lines = grown;
 		a->lines[a->line_count] = (struct all_line){
-			*from, a->word_count, t->inner ? t->outer : a->line_count, called, ends};
+			*from,  a->word_count, t->inner ? t->outer : a->line_count,
+			called, ends,          t->data};
 		a->line_count++;
 	}
 	*from = a->word_count;
@@ -341,12 +358,60 @@ static size_t all_remark(struct span text, size_t at)
 	return at;
 }
 
+/* A document that follows: cat <<END.  Its lines are statements as any other, and data. */
+struct all_document {
+	struct span end; /* the word that ends it; empty: there is none */
+	bool inside;
+	bool last; /* the line is that word */
+};
+
+/* At `at` is a <.  Notes which word ends the document that follows, if one does. */
+static void all_document_begins(struct all_document *d, struct span text, size_t at)
+{
+	size_t len = 0;
+
+	if (d->end.len || at + 2 >= text.len || text.ptr[at + 1] != '<' ||
+	    text.ptr[at + 2] == '<' || (at > 0 && text.ptr[at - 1] == '<'))
+		return;
+	for (at += 2; at < text.len && text.ptr[at] && strchr("- \t\"'\\", text.ptr[at]);)
+		at++;
+	while (at + len < text.len && all_is_letter(text.ptr[at + len]))
+		len++;
+	d->end = (struct span){text.ptr + at, len};
+}
+
+/* The string that begins here ends in its line. */
+static bool all_is_closed(struct span text, size_t at)
+{
+	uint8_t quote = text.ptr[at++];
+
+	while (at < text.len && text.ptr[at] != quote && text.ptr[at] != '\n')
+		at++;
+	return at < text.len && text.ptr[at] == quote;
+}
+
+/* A line ends before `at`: the document begins there, or goes on, or ends with the line there. */
+static void all_document_line(struct all_document *d, struct span text, size_t at)
+{
+	if (d->last)
+		*d = (struct all_document){.inside = false};
+	d->inside = d->inside || d->end.len > 0;
+	while (at < text.len && text.ptr[at] == '\t')
+		at++;
+	d->last = d->inside && text.len - at >= d->end.len &&
+		  memcmp(text.ptr + at, d->end.ptr, d->end.len) == 0 &&
+		  (at + d->end.len == text.len || strchr("\r\n", text.ptr[at + d->end.len]));
+}
+
 /* Cuts one text into statements. */
 static void all_cut(struct all *a, struct all_text t)
 {
 	_cleanup_buf_ struct buf word = BUF_INIT(t.text.len + 64);
 	size_t from = a->word_count, at = 0;
 	bool in_word = false, called = false, ends = false, array = false;
+	struct all_document document = {.inside = false};
+	bool lists = false; /* the statement has x=(a b) */
+	size_t open = 0;
 
 	while (at <= t.text.len && !a->no_memory) {
 		uint8_t c = at < t.text.len ? t.text.ptr[at] : '\n';
@@ -354,7 +419,8 @@ static void all_cut(struct all *a, struct all_text t)
 
 		if (!between && !(c == '#' && !in_word)) {
 			in_word = true;
-			if (c == '"' || c == '\'') {
+			if ((c == '"' || c == '\'') &&
+			    !(document.inside && !all_is_closed(t.text, at))) {
 				at = all_quote(a, &t, at, &word);
 			} else if (c == '$') {
 				at = all_dollar(a, &t, at, &word);
@@ -362,7 +428,7 @@ static void all_cut(struct all *a, struct all_text t)
 				size_t end = all_close(t.text, at + 1, '`', '`');
 
 				all_put_text(a, (struct span){t.text.ptr + at + 1, end - at - 1},
-					     a->line_count, t.depth + 1, true);
+					     a->line_count, t.depth + 1, true, t.data);
 				buf_put_char(&word,
 					     end < t.text.len && hold_goes_is_known(t.text, end + 1)
 						     ? '.'
@@ -388,6 +454,7 @@ static void all_cut(struct all *a, struct all_text t)
 
 		array = array ||
 			(c == '(' && in_word && word.len > 0 && word.ptr[word.len - 1] == '=');
+		lists = lists || array;
 		if (in_word)
 			all_put_word(a, &word, false);
 		buf_clear(&word);
@@ -403,16 +470,30 @@ static void all_cut(struct all *a, struct all_text t)
 			size_t end = all_close(t.text, at, '(', ')');
 
 			all_put_text(a, (struct span){t.text.ptr + at + 1, end - at - 1},
-				     a->line_count, t.depth + 1, true);
+				     a->line_count, t.depth + 1, true, t.data);
 			buf_put_char(&word, ALL_ANY);
 			all_put_word(a, &word, false);
 			buf_clear(&word);
 			at = end;
 		} else if (strchr("\n;&|()", c) &&
 			   !(c == '&' && at > 0 && t.text.ptr[at - 1] == '>')) {
+			size_t lines = a->line_count;
+			/* case $a in b) */
+			bool pattern = c == ')' && open == 0;
+
 			all_end_line(a, &t, &from, called, ends);
+			if (a->line_count > lines && !a->no_memory)
+				a->lines[lines].data = t.data || pattern || document.inside ||
+						       lists || (c == '(' && glued);
+			lists = false;
 			called = c == '(' && glued;
-			ends = c == ')';
+			/* The bracket of a function can be on the next line. */
+			ends = c == ')' || (ends && c == '\n' && a->line_count == lines);
+			open += c == '(' ? 1 : c == ')' && !pattern ? (size_t)-1 : 0;
+			if (c == '\n')
+				all_document_line(&document, t.text, at + 1);
+		} else if (c == '<') {
+			all_document_begins(&document, t.text, at);
 		}
 		at++;
 	}
@@ -478,7 +559,8 @@ static bool all_says(const char *word, const char *name)
 	size_t len = strlen(name);
 
 	for (; (word = strchr(word, ALL_NAME)); word++)
-		if (strncmp(word + 1, name, len) == 0 && word[1 + len] == ALL_END)
+		if (strncmp(word + 1, name, len) == 0 &&
+		    (word[1 + len] == ALL_END || word[1 + len] == '%'))
 			return true;
 	return false;
 }
@@ -518,8 +600,13 @@ static bool all_part_runs(struct all *a, size_t from, size_t to, unsigned int de
 	for (size_t i = program; xargs && i < to; i++)
 		if (all_is_runner(a->words[i].text))
 			return true;
+	bool fd = str_equal(all_last(word), "fd") || str_equal(all_last(word), "fdfind");
+
 	for (size_t i = program; i + 1 < to; i++)
-		if ((str_after(a->words[i].text, "-exec") || str_after(a->words[i].text, "-ok")) &&
+		if ((str_after(a->words[i].text, "-exec") || str_after(a->words[i].text, "-ok") ||
+		     str_after(a->words[i].text, "--exec") ||
+		     (fd &&
+		      (str_equal(a->words[i].text, "-x") || str_equal(a->words[i].text, "-X")))) &&
 		    (all_is_given_to_run(a->words[i + 1].text) ||
 		     (all_has(all_wrappers, a->words[i + 1].text) && i + 2 < to &&
 		      all_is_given_to_run(a->words[i + 2].text))))
@@ -632,6 +719,27 @@ static const char *all_value(struct all *a, const char *name, size_t len, size_t
 	return found;
 }
 
+/* Cuts off the end of a value, which begins at `from`: ${a%.in}, ${a%.*} (from the last dot),
+ * ${a%%.*} (from the first).  A pattern of another form leaves it whole. */
+static void all_cut_end(struct buf *value, size_t from, struct span cut)
+{
+	bool most = cut.len > 1 && cut.ptr[1] == '%';
+	struct span end = span_skip(cut, 1 + (size_t)most);
+	bool rest = end.len > 1 && end.ptr[end.len - 1] == '*';
+	size_t len = end.len - rest, at = value->len;
+
+	if (len == 0 || memchr(end.ptr, '*', len) || memchr(end.ptr, '[', len) ||
+	    memchr(end.ptr, '?', len) || value->len - from < len)
+		return;
+	if (!rest && memcmp(value->ptr + value->len - len, end.ptr, len) == 0)
+		at = value->len - len;
+	for (size_t i = value->len - len + 1; rest && i-- > from && (most || at == value->len);)
+		if (memcmp(value->ptr + i, end.ptr, len) == 0)
+			at = i;
+	value->len = at;
+	value->ptr[at] = '\0';
+}
+
 /* Expands a word.  `nth` counts two things: its rest by ALL_VALUES is the value of the first
  * variable, its quotient that of the others. */
 static void all_expand(struct all *a, const char *word, size_t nth, unsigned int depth,
@@ -645,14 +753,17 @@ static void all_expand(struct all *a, const char *word, size_t nth, unsigned int
 			continue;
 		}
 		size_t which = (*variables)++ ? nth / ALL_VALUES : nth % ALL_VALUES;
-		const char *value =
-			depth < ALL_NESTED ? all_value(a, word + 1, (size_t)(end - word - 1), which)
-					   : NULL;
+		struct span name = {(const uint8_t *)word + 1, (size_t)(end - word - 1)};
+		const uint8_t *sign = memchr(name.ptr, '%', name.len);
+		size_t len = sign ? (size_t)(sign - name.ptr) : name.len, from = into->len;
+		const char *value = depth < ALL_NESTED ? all_value(a, word + 1, len, which) : NULL;
 
 		if (value)
 			all_expand(a, value, nth, depth + 1, variables, into);
 		else
 			buf_put_char(into, ALL_ANY);
+		if (value && sign && buf_error(into) == 0)
+			all_cut_end(into, from, span_skip(name, len));
 		word = end;
 	}
 }
@@ -687,6 +798,7 @@ static bool all_pattern(char *path)
 static int all_say(struct all *a, const char *word, enum hold_all_kind kind, bool moved)
 {
 	char before[PATH_MAX] = "";
+	size_t most = 0;
 	int r = 0;
 
 	for (size_t nth = 0; r == 0 && nth < (size_t)ALL_VALUES * ALL_VALUES; nth++) {
@@ -702,10 +814,11 @@ static int all_say(struct all *a, const char *word, enum hold_all_kind kind, boo
 		bool behind = text[0] == ALL_ANY;
 		bool open = strpbrk(text + behind, "*?[{\1");
 
-		/* With one variable all its values were tried. */
-		if (variables < 2 && nth >= ALL_VALUES)
+		/* With one variable all its values were tried.  A value can have variables. */
+		most = variables > most ? variables : most;
+		if (most < 2 && nth >= ALL_VALUES)
 			break;
-		if (str_equal(text, before) && variables < 2)
+		if (str_equal(text, before) && most == 0)
 			break;
 		if (str_equal(text, before))
 			continue;
@@ -763,7 +876,8 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 
 		lists = all_has(all_listers, last) ||
 			(str_equal(last, "git") && program + 1 < to &&
-			 str_equal(a->words[program + 1].text, "ls-files"));
+			 (str_equal(a->words[program + 1].text, "ls-files") ||
+			  str_equal(a->words[program + 1].text, "grep")));
 		if (str_equal(last, "find")) {
 			r = all_say_found(a, program, to, moved);
 			end = program;
@@ -772,13 +886,121 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 			const char *word = a->words[i].text;
 			const char *value = all_is_assignment(word) ? strchr(word, '=') + 1 : word;
 
-			if (strpbrk(value, "/*?[\1\2") && !str_ends_with(word, ":"))
+			/* tr '[:upper:]' '[:lower:]' */
+			if (strpbrk(value, "/*?[\1\2") && !str_ends_with(word, ":") &&
+			    !strstr(value, "[:"))
 				r = all_say(a, value, HOLD_ALL_FILES, moved);
 			if (r == 0 && lists && i > program && word[0] != '-')
 				r = all_say(a, word, HOLD_ALL_FOLDER, moved);
 		}
 		from = to + 1;
 	}
+	return r;
+}
+
+/* Tells `found` what a word names behind `lead`, in the folder `in`, with this end. */
+static int all_say_behind(struct all *a, const char *word, const char *lead, const char *in,
+			  const char *end, enum hold_all_kind kind)
+{
+	const char *rest = str_after(word, lead);
+	const char *path = rest ? arena_printf(&a->arena, "%s%s%s", in, rest, end) : NULL;
+
+	if (rest && !path)
+		return -ENOMEM;
+	return path && *rest ? all_say(a, path, kind, false) : 0;
+}
+
+/* cargo run --bin a, --manifest-path a/Cargo.toml; java -cp a B; go run ./a/...; git -c
+ * core.hooksPath=a: what these run by their arguments. */
+static int all_say_arguments(struct all *a, size_t program, size_t to, bool moved)
+{
+	const char *last = all_last(a->words[program].text);
+	bool cargo = str_equal(last, "cargo"), java = str_equal(last, "java");
+	bool runs = false, named = false;
+	int r = 0;
+
+	if (!cargo && !java && !str_equal(last, "go") && !str_equal(last, "git"))
+		return 0;
+	for (size_t i = program + 1; r == 0 && i < to; i++) {
+		const char *word = a->words[i].text;
+		const char *value = i + 1 < to ? a->words[i + 1].text : "";
+		size_t len = strlen(word);
+
+		runs = runs || str_equal(word, "run");
+		if (cargo && (str_equal(word, "--bin") || str_equal(word, "--example"))) {
+			const char *in = word[2] == 'b' ? "src/bin/" : "examples/";
+
+			named = true;
+			r = all_say_behind(a, value, "", in, ".rs", HOLD_ALL_FILES);
+			if (r == 0)
+				r = all_say_behind(a, value, "", in, "", HOLD_ALL_FOLDER);
+		} else if (cargo && str_equal(word, "--manifest-path")) {
+			const char *slash = strrchr(value, '/');
+			const char *dir =
+				slash ? arena_strn(&a->arena, value, (size_t)(slash - value)) : "";
+
+			named = true;
+			r = dir ? all_say_behind(a, dir, "", "", "/src", HOLD_ALL_FOLDER) : -ENOMEM;
+		} else if (java && (str_equal(word, "-cp") || str_equal(word, "-classpath") ||
+				    str_equal(word, "--class-path"))) {
+			r = all_say(a, value, HOLD_ALL_FOLDER, moved);
+		} else if (str_equal(last, "go") && runs && len > 4 &&
+			   str_ends_with(word, "/...")) {
+			const char *dir = arena_strn(&a->arena, word, len - 4);
+
+			r = dir ? all_say(a, dir, HOLD_ALL_FOLDER, moved) : -ENOMEM;
+		} else if (str_equal(last, "git") && str_equal(word, "-c")) {
+			r = all_say_behind(a, value, "core.hooksPath=", "", "", HOLD_ALL_FOLDER);
+			if (r == 0)
+				r = all_say_behind(a, value, "include.path=", "", "",
+						   HOLD_ALL_FILES);
+		}
+	}
+	if (r == 0 && cargo && runs && !named)
+		r = all_say(a, "src/main.rs", HOLD_ALL_FILES, moved);
+	return r;
+}
+
+/* Programs that start the one that follows, and words between them and it. */
+static const char *const all_launchers[] = {"npx",   "bunx",   "bundle", "poetry", "uv",     "uvx",
+					    "pipx",  "pipenv", "hatch",  "pdm",    "rye",    "pixi",
+					    "conda", "mise",   "asdf",   "devbox", "direnv", NULL};
+static const char *const all_between[] = {"run", "exec", "tool", "x", "--", NULL};
+
+/* The name can be that of a program, and is wholly known. */
+static bool all_is_name(const char *word)
+{
+	return ((*word | 0x20) >= 'a' && (*word | 0x20) <= 'z') &&
+	       strpbrk(word, "abcdefghijklmnopqrstuvwxyz") &&
+	       !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-")];
+}
+
+/* Tells `found` which program of PATH a part of a pipe starts, and which one that starts. */
+static int all_say_program(struct all *a, const struct all_line *l, size_t from, size_t to)
+{
+	bool led;
+	size_t at = all_program(a, from, to, &led);
+	bool keyed = from < to && str_ends_with(a->words[l->from].text, ":");
+
+	keyed = keyed || (l->from + 1 < to && str_ends_with(a->words[l->from + 1].text, ":"));
+	if (led || l->data || at >= to)
+		return 0;
+	const char *word = a->words[at].text;
+	const char *name = *word == '/' || *word == '~' ? all_last(word) : word;
+
+	if (!all_is_name(name) || all_is_function(a, word) || str_after(word, "/dev/"))
+		return 0;
+	int r = a->found(a->context, name, HOLD_ALL_PROGRAM, keyed);
+	bool module = all_is_runner(name) && at + 1 < to && str_equal(a->words[at + 1].text, "-m");
+	size_t next = at + 1 + (size_t)module;
+
+	while (next < to && !module &&
+	       (a->words[next].text[0] == '-' || all_has(all_between, a->words[next].text)))
+		next++;
+	if (r == 0 && next < to && (module || all_has(all_launchers, name)) &&
+	    all_is_name(a->words[next].text))
+		r = a->found(a->context, a->words[next].text, HOLD_ALL_PROGRAM, keyed);
 	return r;
 }
 
@@ -795,6 +1017,10 @@ static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 
 		if (!led && strpbrk(word, "/\2"))
 			r = all_say(a, word, HOLD_ALL_FILES, moved);
+		if (r == 0)
+			r = all_say_program(a, l, from, to);
+		if (r == 0 && program < to)
+			r = all_say_arguments(a, program, to, moved);
 		from = to + 1;
 	}
 	return r;
@@ -907,7 +1133,7 @@ int hold_all_look(struct span text, hold_all_found *found, void *context)
 	int r = 0;
 
 	a.arena = ARENA_INIT(text.len * 64 + (1 << 20));
-	all_put_text(&a, text, SIZE_MAX, 0, false);
+	all_put_text(&a, text, SIZE_MAX, 0, false, false);
 	for (size_t i = 0; i < a.text_count && !a.no_memory; i++)
 		all_cut(&a, a.texts[i]);
 	if (!a.no_memory)

@@ -83,7 +83,10 @@ bool hold_code_computes(struct span text, size_t at, size_t end, const char *wor
 		if (str_ends_with(word, code_ends[i]))
 			return true;
 	/* sys.path[0:0] = [a] */
-	if (strstr(word, "sys.path"))
+	if (strstr(word, "sys.path") || str_equal(word, "@INC"))
+		return true;
+	/* Perl: use lib "a" */
+	if (str_equal(word, "lib") && at > 4 && memcmp(text.ptr + at - 4, "use ", 4) == 0)
 		return true;
 	/* { cwd } */
 	if (str_equal(word, "cwd") && at > 0 && text.ptr[at - 1] != '$') {

@@ -64,6 +64,7 @@ static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 	[HOLD_BY_KEPT] = {NULL, 0, 0, false, hold_gone_kept},
 	[HOLD_BY_COMPILED] = {hold_by_compiled, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_WHOLE] = {NULL, 0, HOLD_OF_ALL, true, NULL},
+	[HOLD_BY_STARTED] = {NULL, 0, HOLD_OF_ALL, true, NULL},
 };
 
 static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
@@ -270,6 +271,8 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 		r = hold_ask_names(j, c, said);
 	if (r == 0 && !dir && !hold_is_in_modules(c->path))
 		r = hold_ask_tools(j, c, said);
+	if (r == 0 && !dir && !hold_is_in_modules(c->path))
+		r = hold_ask_started(j, c, said);
 	if (r == 0 && j->brought)
 		r = hold_ask_whole(j, c, said);
 	if (r == 0 && c->from)
@@ -382,6 +385,8 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 		hold_exchanged_end(j);
 	if (code == 0)
 		code = hold_locks_end(j);
+	if (code == 0)
+		code = hold_started_end(j);
 	if (code == 0)
 		hold_mark_ignored(j);
 	if (code < 0 && e->code == 0)

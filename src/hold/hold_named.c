@@ -8,7 +8,89 @@
 #include <stdio.h>
 
 static const char *const named_packages[] = {"package.json", NULL};
-static const char *const named_instructions[] = {"CLAUDE.md", "AGENTS.md", "GEMINI.md", NULL};
+/* Instructions of agents, and folders of them. */
+static const char *const named_instructions[] = {
+	"CLAUDE.md",
+	"CLAUDE.local.md",
+	"AGENTS.md",
+	"AGENTS.override.md",
+	"AGENT.md",
+	"GEMINI.md",
+	"QWEN.md",
+	"WARP.md",
+	"CRUSH.md",
+	"CODEX.md",
+	"IFLOW.md",
+	".claude/CLAUDE.md",
+	".claude/rules",
+	".claude/agents",
+	".claude/commands",
+	".claude/skills",
+	".cursorrules",
+	".cursor/rules",
+	".cursor/commands",
+	".windsurfrules",
+	".windsurf/rules",
+	".clinerules",
+	".roo/rules",
+	".kilocode/rules",
+	".kiro/steering",
+	".continue/rules",
+	".trae/rules",
+	".augment/rules",
+	".amazonq/rules",
+	".junie/guidelines.md",
+	".goosehints",
+	".github/copilot-instructions.md",
+	".github/instructions",
+	".agents",
+	NULL,
+};
+/* Keys of agents' settings: patterns of files, and names that count in every folder. */
+static const char *const named_patterns[] = {"instructions", "context-paths", "read", NULL};
+static const char *const named_anywhere[] = {
+	"filename",
+	"contextfilename",
+	"project-doc-fallback-filenames",
+	NULL,
+};
+/* What editors run by themselves: settings, tasks that run when the folder is opened, watchers. */
+static const char *const named_vscode_settings[] = {".vscode/settings.json", "*.code-workspace",
+						    NULL};
+static const char *const named_vscode_tasks[] = {".vscode/tasks.json", "*.code-workspace", NULL};
+static const char *const named_containers[] = {".devcontainer.json", ".devcontainer", NULL};
+static const char *const named_editors[] = {
+	".zed/settings.json",
+	".helix",
+	".vim",
+	".nvim.lua",
+	".nvimrc",
+	".exrc",
+	"_exrc",
+	".vimrc",
+	"_vimrc",
+	".gvimrc",
+	".lvimrc",
+	".local.vimrc",
+	".vimrc.local",
+	".lazy.lua",
+	".dir-locals.el",
+	".dir-locals-2.el",
+	".ycm_extra_conf.py",
+	NULL,
+};
+static const char *const named_editors_asked[] = {".zed/tasks.json", ".zed/debug.json",
+						  "*.sublime-project", NULL};
+static const char *const named_watchers[] = {".idea/watcherTasks.xml", ".idea/startup.xml", NULL};
+static const char *const named_configurations[] = {".idea/runConfigurations", ".run", NULL};
+static const char *const named_starts[] = {
+	".Rprofile", ".ghci",   ".ocamlinit", ".irbrc",    "irb.rc",  "_irbrc", ".pryrc",
+	".iex.exs",  ".rdbgrc", ".octaverc",  "startup.m", ".erlang", NULL,
+};
+static const char *const named_debuggers[] = {".gdbinit", ".gdbearlyinit", ".lldbinit",
+					      ".psqlrc",  ".sqliterc",     NULL};
+static const char *const named_pythons[] = {"sitecustomize.py", "usercustomize.py", ".pdbrc",
+					    ".pdbrc.py",        ".pythonrc.py",     NULL};
 static const char *const named_extends[] = {"extends", NULL};
 static const char *const named_pipelines[] = {"include", "local",  "template", "extends",
 					      "import",  "upload", NULL};
@@ -58,7 +140,59 @@ static const struct hold_naming named_rules[] = {
 	 .settings = named_extends},
 	{.rule = "direnv", .what = "cd into the folder would run it", .plain = true},
 	{.rule = "tool-versions", .what = "cd into the folder would obey it", .plain = true},
-	{.rule = "agent-settings", .what = "the next coding agent would start it", .plain = true},
+	{.rule = "agent-settings",
+	 .what = "the next coding agent would start or read it",
+	 .plain = true,
+	 .patterns = named_patterns,
+	 .anywhere = named_anywhere},
+	{.rule = "agent-instructions",
+	 .what = "the next coding agent would read it as instructions",
+	 .plain = true,
+	 .lead = '@',
+	 .depth = 5,
+	 .files = named_instructions},
+	/* Opening the folder is enough for these. */
+	{.rule = "vscode",
+	 .what = "VS Code would run it when it opens the folder",
+	 .plain = true,
+	 .says = "folderOpen",
+	 .files = named_vscode_tasks},
+	{.rule = "vscode",
+	 .what = "VS Code would run it when it opens the folder",
+	 .plain = true,
+	 .code = true,
+	 .files = named_vscode_settings},
+	{.rule = "devcontainer",
+	 .what = "opening the folder in a container would run it on the host",
+	 .plain = true,
+	 .value = "initializeCommand",
+	 .files = named_containers},
+	{.rule = "editors",
+	 .what = "opening a file of the folder in an editor would run it",
+	 .plain = true,
+	 .files = named_editors},
+	{.rule = "jetbrains",
+	 .what = "opening the folder in IntelliJ IDEA or its kin would run it",
+	 .plain = true,
+	 .files = named_watchers},
+	{.rule = "jetbrains",
+	 .what = "opening the folder in IntelliJ IDEA or its kin may run it",
+	 .plain = true,
+	 .code = true,
+	 .beside = ".idea/startup.xml",
+	 .files = named_configurations},
+	{.rule = "interpreters",
+	 .what = "an interpreter started in the folder would run it",
+	 .plain = true,
+	 .files = named_starts},
+	{.rule = "shell-start",
+	 .what = "a debugger started in the folder would run it",
+	 .plain = true,
+	 .files = named_debuggers},
+	{.rule = "python-start",
+	 .what = "python3 would run it at its start",
+	 .plain = true,
+	 .files = named_pythons},
 	{.rule = "package-settings",
 	 .what = "the next install or build would run it",
 	 .plain = true,
@@ -95,12 +229,17 @@ static const struct hold_naming named_rules[] = {
 	 .plain = true,
 	 .flag = true,
 	 .settings = named_composes},
-	{.rule = "agent-instructions",
-	 .what = "the next coding agent would read it as instructions",
+	{.rule = "editors",
+	 .what = "a task of the editor would run it",
 	 .plain = true,
 	 .flag = true,
-	 .lead = '@',
-	 .files = named_instructions},
+	 .files = named_editors_asked},
+	{.rule = "jetbrains",
+	 .what = "a run configuration names it",
+	 .plain = true,
+	 .flag = true,
+	 .code = true,
+	 .files = named_configurations},
 };
 
 /* Words of .envrc, and the file that direnv reads for each. */
@@ -116,10 +255,15 @@ static const struct {
 	{"use_guix", "guix.scm"},      {"use_guix", "manifest.scm"},
 };
 
+enum { NAMED_DEEP = 3, NAMED_FILES = 256 };
+
 struct named_folder {
 	struct hold_judge *j;
 	const char *root, *dir;
 	const struct hold_naming *naming;
+	const char *end;    /* only files with this end; NULL: all */
+	unsigned int depth; /* how many folders it is in */
+	size_t *count;      /* how many files were read */
 };
 
 /* Adds the file at the top, or in the folder that follows the word: use flake ./a, path:a#b. */
@@ -177,42 +321,119 @@ static int named_uses(const struct named_folder *f, struct span text, const char
 	return r;
 }
 
-/* Follows one file of the user, and the settings that it names. */
+/* Cuts a text of JSON down to the value of this key: a string, a list or an object.  Nothing is
+ * left where it does not have the key. */
+static struct span named_value(struct span text, const char *key)
+{
+	const uint8_t *said = text.len ? memmem(text.ptr, text.len, key, strlen(key)) : NULL;
+	size_t at = said ? (size_t)(said - text.ptr) + strlen(key) : text.len, open = 0, from;
+	bool quoted = false;
+
+	at += at < text.len && text.ptr[at] == '"';
+	while (at < text.len && text.ptr[at] && strchr(" \t\r\n:", text.ptr[at]))
+		at++;
+	for (from = at; at < text.len; at++) {
+		uint8_t c = text.ptr[at];
+
+		if (quoted && c == '\\')
+			at++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '[' || c == '{'))
+			open++;
+		else if (!quoted && (c == ']' || c == '}') && open > 0)
+			open--;
+		if (!quoted && open == 0)
+			break;
+	}
+	at += at < text.len;
+	return (struct span){text.ptr + from, at > from ? at - from : 0};
+}
+
+/* Follows the words of one text. */
+static int named_text(const struct named_folder *f, const char *path, struct span text,
+		      enum hold_words_of of, struct hold_includes *more)
+{
+	const struct hold_naming *naming = f->naming;
+	bool enters = str_equal(naming->rule, "direnv");
+	_cleanup_buf_ struct buf words = BUF_INIT(HOLD_READ_MAX);
+
+	if (naming->says &&
+	    !(text.len > 0 && memmem(text.ptr, text.len, naming->says, strlen(naming->says))))
+		return 0;
+	if (naming->value)
+		text = named_value(text, naming->value);
+	int r = hold_follow_file(f->j, f->root, path, hold_words(text, of, &words), naming, more);
+
+	if (r == 0 && enters)
+		r = named_uses(f, text, path);
+	if (r == 0 && (enters || str_equal(naming->rule, "tool-versions")))
+		r = hold_look_programs(f->j, f->root, text, naming->rule, path);
+	if (r == 0 && !naming->flag && naming->of == HOLD_WORDS &&
+	    str_equal(naming->rule, "git-hook-folders"))
+		r = hold_look_run(f->j, f->root, path, text, naming);
+	return r;
+}
+
+/* Follows one file of the user, and the settings that it names; of instructions also what it takes
+ * in, as deep as agents read it. */
 static int named_file(void *context, const char *name)
 {
 	const struct named_folder *f = context;
 	const struct hold_naming *naming = f->naming;
 	const char *path = hold_join(f->j, f->dir, name);
 	struct hold_includes more = {.files = {path}, .count = 1};
-	bool enters = str_equal(naming->rule, "direnv");
+	size_t level = 1;
+	unsigned int depth = 0;
 	int r = 0;
 
 	if (!path)
 		return hold_no_memory(f->j);
+	if ((f->end && !str_ends_with(name, f->end)) || (f->count && ++*f->count > NAMED_FILES))
+		return 0;
 	/* Its keys are patterns of files, and a command gets those files. */
 	enum hold_words_of of = str_after(name, ".lintstagedrc") ? HOLD_WORDS_VALUES : naming->of;
 
 	for (size_t i = 0; r == 0 && i < more.count; i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
-		_cleanup_buf_ struct buf words = BUF_INIT(HOLD_READ_MAX);
 
 		path = more.files[i];
-		r = hold_read_named(f->j, path, &text);
+		if (i == level) {
+			level = more.count;
+			depth++;
+		}
+		if (naming->depth && depth == naming->depth)
+			break;
+		/* What is taken in can be anything, and what is too long nobody reads as text. */
+		r = depth > 0 && naming->depth
+			    ? hold_read_path(&f->j->before, path, HOLD_READ_MAX, &text)
+			    : hold_read_named(f->j, path, &text);
 		if (r != 0) {
-			r = r > 0 ? 0 : r;
+			r = r > 0 || (depth > 0 && naming->depth && f->j->error->code == 0) ? 0 : r;
 			continue;
 		}
-		r = hold_follow_file(f->j, f->root, path, hold_words(buf_span(&text), of, &words),
-				     naming, &more);
-		if (r == 0 && enters)
-			r = named_uses(f, buf_span(&text), path);
-		if (r == 0 && (enters || str_equal(naming->rule, "tool-versions")))
-			r = hold_look_programs(f->j, f->root, buf_span(&text), naming->rule, path);
-		if (r == 0 && !naming->flag && naming->of == HOLD_WORDS &&
-		    str_equal(naming->rule, "git-hook-folders"))
-			r = hold_look_run(f->j, f->root, path, buf_span(&text), naming);
+		r = named_text(f, path, buf_span(&text), of, &more);
 	}
 	return r;
+}
+
+/* Follows a file in a folder of instructions, or those in the folder. */
+static int named_deep(void *context, const char *name) /* NOLINT(misc-no-recursion) */
+{
+	const struct named_folder *f = context;
+	struct named_folder below = *f;
+
+	below.dir = hold_join(f->j, f->dir, name);
+	below.depth++;
+	if (!below.dir)
+		return hold_no_memory(f->j);
+	if (hold_type(&f->j->before, below.dir) != OBJECT_DIR)
+		return named_file(context, name);
+	int r = below.depth > NAMED_DEEP || *f->count > NAMED_FILES
+			? 0
+			: view_list(&f->j->before, below.dir, named_deep, &below);
+
+	return r < 0 && f->j->error->code == 0 ? 0 : r;
 }
 
 /* Follows the files of a rule that the user has in `dir`, and the files in the rule's folders. */
@@ -220,12 +441,17 @@ static int named_by(struct hold_judge *j, const char *dir, const struct hold_row
 		    const struct hold_naming *naming)
 {
 	const char *const *files = naming->files ? naming->files : row->direct;
+	const char *beside = naming->beside ? hold_join(j, dir, naming->beside) : NULL;
+	size_t count = 0;
 	int r = 0;
 
+	if (naming->beside && hold_type(&j->before, beside) != OBJECT_FILE)
+		return beside ? 0 : hold_no_memory(j);
 	for (size_t i = 0; r == 0 && files[i]; i++) {
-		struct named_folder f = {j, dir, dir, naming};
-		const char *path = hold_join(j, dir, files[i]);
-		unsigned int type = hold_type(&j->before, path);
+		bool any = files[i][0] == '*';
+		struct named_folder f = {j, dir, dir, naming, any ? files[i] + 1 : NULL, 0, NULL};
+		const char *path = any ? dir : hold_join(j, dir, files[i]);
+		unsigned int type = any ? OBJECT_DIR : hold_type(&j->before, path);
 
 		if (!path)
 			return hold_no_memory(j);
@@ -233,7 +459,9 @@ static int named_by(struct hold_judge *j, const char *dir, const struct hold_row
 			r = named_file(&f, files[i]);
 		if (type == OBJECT_DIR) {
 			f.dir = path;
-			r = view_list(&j->before, path, named_file, &f);
+			f.count = naming->depth ? &count : NULL;
+			r = view_list(&j->before, path, naming->depth ? named_deep : named_file,
+				      &f);
 			r = r < 0 && j->error->code == 0 ? 0 : r;
 		}
 	}

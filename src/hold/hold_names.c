@@ -9,6 +9,7 @@
  *	a tail		paths that end with it: what runs in a folder that we do not know
  *	programs' tail	what is in a folder of PATH whose path ends so
  *	a tool		no path: a word of a hook, for hold_tools.c
+ *	started		no path: a program that a hook starts, for hold_started.c
  *	programs	what is in a folder of PATH.  A program under the name of one that the user
  *			has is what that name means from then on, and is held; others are flagged.
  *			If a hook puts the folder there, all are held.  Of node_modules/.bin, which
@@ -157,6 +158,10 @@ int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 	if (n->kind == HOLD_NAME_PATTERN) {
 		n->pattern = j->name_patterns;
 		j->name_patterns = n;
+	}
+	if (n->kind == HOLD_NAME_STARTED) {
+		n->pattern = j->name_started;
+		j->name_started = n;
 	}
 	return n->path ? 0 : hold_no_memory(j);
 }

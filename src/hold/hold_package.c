@@ -46,6 +46,8 @@ static const struct {
 	{"pre-commit", HOLD_FIELD_RUNS, "git commit would run it (pre-commit)"},
 	{"gitHooks", HOLD_FIELD_RUNS, "git commit would run it (yorkie)"},
 	{"lint-staged", HOLD_FIELD_RUNS, "git commit would run it (lint-staged)"},
+	{"nano-staged", HOLD_FIELD_RUNS, "git commit would run it (nano-staged)"},
+	{"git-hooks", HOLD_FIELD_RUNS, "git commit would run it (git-hooks)"},
 	{"pnpm", HOLD_FIELD_RUNS, "pnpm install would obey it"},
 	{"trustedDependencies", HOLD_FIELD_RUNS, "bun install would run their scripts"},
 	{"allowScripts", HOLD_FIELD_RUNS, "npm install would run their scripts"},
@@ -181,9 +183,9 @@ static void hold_words_put(struct span written, struct buf *into)
 static bool hold_words_count(struct span key, enum hold_words_of of)
 {
 	static const char *const scripts[] = {"scripts", "wireit", NULL};
-	static const char *const hooks[] = {"husky",    "simple-git-hooks", "pre-commit",
-					    "pre-push", "gitHooks",         "lint-staged",
-					    NULL};
+	static const char *const hooks[] = {"husky",       "simple-git-hooks", "pre-commit",
+					    "pre-push",    "gitHooks",         "lint-staged",
+					    "nano-staged", "git-hooks",        NULL};
 	const char *const *names = of == HOLD_WORDS_SCRIPTS ? scripts : hooks;
 
 	while (*names && !json_walk_is(key, *names))

@@ -32,7 +32,8 @@ enum hold_content {
 	HOLD_BY_WORKTREES, /* only removals */
 	HOLD_BY_KEPT,      /* only removals */
 	HOLD_BY_COMPILED,
-	HOLD_BY_WHOLE, /* hold_whole.c judges it, after all others, and for what commits bring */
+	HOLD_BY_WHOLE,   /* hold_whole.c judges it, after all others, and for what commits bring */
+	HOLD_BY_STARTED, /* hold_started.c judges it, after all others */
 	HOLD_CONTENT_COUNT,
 };
 
@@ -180,6 +181,7 @@ enum hold_name_kind {
 	HOLD_NAME_TAIL,          /* the end of a path, in a folder that we do not know */
 	HOLD_NAME_PROGRAMS_TAIL, /* the end of the path of a folder of PATH */
 	HOLD_NAME_TOOL,          /* no path: a word of a hook that may be a tool */
+	HOLD_NAME_STARTED,       /* no path: a program of PATH that a hook starts */
 	/* Only the sums of these are kept: hold_place.c. */
 	HOLD_NAME_PLACE, /* a place */
 	HOLD_NAME_ABOVE, /* a folder above a place */
@@ -188,7 +190,7 @@ enum hold_name_kind {
 struct hold_name {
 	struct hold_name *next;    /* the next in its bucket */
 	struct hold_name *other;   /* the next in the list of all */
-	struct hold_name *pattern; /* the next of those that are patterns */
+	struct hold_name *pattern; /* the next of those that are patterns, or programs */
 	const char *path;
 	const char *what, *by; /* these two and `script` live as long as the judgement */
 	const char *script;    /* the script of package.json that says it; NULL: no script does */
@@ -257,8 +259,9 @@ struct hold_judge {
 	const char *unread; /* why we do not know all that the user's files name; NULL: we do */
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
-	size_t name_count, word_count;         /* paths that are kept, and names of other kinds */
-	struct hold_tools *tools;              /* hold_tools.c makes it at the first question */
+	struct hold_name *name_started; /* programs that bawn does not know: hold_started.c */
+	size_t name_count, word_count;  /* paths that are kept, and names of other kinds */
+	struct hold_tools *tools;       /* hold_tools.c makes it at the first question */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* sums of the names for which there was no room */
 	struct hold_repo *repos;
 	/* hold_module.c: where submodules have their repositories.  Made at the first question. */
@@ -542,10 +545,26 @@ int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_sai
 /* A hook runs this script of package.json.  Without memory the answer is yes. */
 bool hold_runs_script(struct hold_judge *j, const char *script);
 
+/* The rules know which files this tool runs or reads. */
+bool hold_is_tool(const char *word);
+
 /* A hook runs it, or would if package.json had a script of this name. */
 bool hold_would_run_script(struct hold_judge *j, const char *script);
 
 void hold_tools_end(struct hold_judge *j);
+
+/* --- hold_started.c --------------------------------------------------------------------- */
+
+/* Asks whether the file has the name of a program that a hook starts and that no rule knows. */
+int hold_ask_started(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* Flags one change where a hook starts a program that no rule knows. */
+int hold_started_end(struct hold_judge *j);
+
+/* A hook with this text starts a program: adds it, if bawn does not know it.  `keyed`: as in
+ * HOLD_ALL_PROGRAM. */
+int hold_started_add(struct hold_judge *j, const char *program, bool keyed, struct span text,
+		     const char *by);
 
 /* Where a rule is in the list; hold_row_count: there is no such rule. */
 unsigned int hold_row_of(const char *rule);
@@ -593,6 +612,13 @@ struct hold_naming {
 	const char *const *keys;     /* keys of words that count; NULL: all words do */
 	const char *const *settings; /* keys that name more settings: held, and read, too */
 	const char *const *folders;  /* keys that name a folder: all in it is held */
+	const char *const *patterns; /* keys whose words can be patterns of files */
+	const char *const *anywhere; /* keys whose words name a file in every folder */
+	/* Of which files and which text (hold_named.c). */
+	const char *beside; /* only where this file is, too */
+	const char *says;   /* only if the text has this word */
+	const char *value;  /* only the value of this key of JSON */
+	unsigned int depth; /* files that it names are read, too, so deep; 0: they are not */
 };
 
 /* Follows what words of a command or a script name, from the folder `dir`.  `dir` is a path in the
@@ -626,6 +652,9 @@ enum hold_all_kind {
 	HOLD_ALL_FILES,  /* files that match a pattern */
 	HOLD_ALL_FOLDER, /* all files of a folder */
 	HOLD_ALL_GOES,   /* a folder that the text changes to */
+	/* No path: a program of PATH that a statement starts.  `moved`: a key of settings is before
+	 * it (run: a). */
+	HOLD_ALL_PROGRAM,
 };
 
 /* Called for each path.  `moved`: the text had changed to another folder before it. */

@@ -120,6 +120,63 @@ static const struct {
 	{"golangci-lint", ".golangci.*"},
 	{"pre-commit", ".pre-commit-hooks.yaml"},
 	{"markdownlint-cli2", ".markdownlint-cli2.*"},
+	{"gradle", "buildsrc/**"},
+	{"gradlew", "buildsrc/**"},
+	{"gradle", "build-logic/**"},
+	{"gradlew", "build-logic/**"},
+	{"mix", "config/*.exs"},
+	{"mix", ".credo.exs"},
+	{"jest", "babel.config.*"},
+	{"jest", ".babelrc"},
+	{"jest", ".babelrc.*"},
+	{"nx", "project.json"},
+	{"moon", ".moon/**"},
+	{"moon", "moon.yml"},
+	{"pants", "build"},
+	{"podman", "containerfile"},
+	{"podman", "dockerfile"},
+	{"podman", "dockerfile.*"},
+	{"buildah", "containerfile"},
+	{"buildah", "dockerfile"},
+	{"docker", "containerfile"},
+	{"docker", "compose.*"},
+	{"rebar3", "rebar.config.script"},
+	{"nim", "*.nims"},
+	{"nimble", "*.nims"},
+	{"packer", "*.pkr.hcl"},
+	{"flutter", "pubspec.yaml"},
+	{"dart", "pubspec.yaml"},
+	{"dart", "build.yaml"},
+	{"dart", "analysis_options.yaml"},
+	{"pipenv", "pipfile"},
+	{"mise", "mise-tasks/**"},
+	{"mise", ".mise-tasks/**"},
+	{"scons", "site_scons/**"},
+	{"invoke", "tasks/**"},
+	{"inv", "tasks/**"},
+	{"poe", "poe_tasks.*"},
+	{"erblint", ".erb-linters/**"},
+	{"erblint", ".erb_lint.yml"},
+	{"erblint", ".erb-lint.yml"},
+	{"erb_lint", ".erb-linters/**"},
+	{"depcruise", ".dependency-cruiser.*"},
+	{"drizzle-kit", "drizzle.config.*"},
+	{"graphql-codegen", "codegen.*"},
+	{"vitest", "vitest.workspace.*"},
+	{"phan", ".phan/**"},
+	{"pyre", ".pyre_configuration"},
+	{"alembic", "alembic/env.py"},
+	{"alembic", "migrations/env.py"},
+	{"rails", "config/*.rb"},
+	{"rails", "bin/rails"},
+	{"cucumber", "features/support/**"},
+	{"cz", ".czrc"},
+	{"cz", ".cz.*"},
+	{"cz", ".cz-config.js"},
+	{"git-cz", ".czrc"},
+	{"git-cz", ".cz-config.js"},
+	{"cmake-format", ".cmake-format"},
+	{"rubocop", ".rubocop_todo.yml"},
 };
 
 /* Programs that run scripts of package.json by their names. */
@@ -412,14 +469,66 @@ static const struct hold_name *tools_by_name(const struct hold_judge *j, const c
 	return tools_of_word(j, word, strlen(last + 1));
 }
 
-static const struct hold_name *tools_by_table(const struct hold_judge *j, const char *base)
+/* The file of the table is the last part of the path, or more parts of it. */
+static bool tools_is_file(const char *file, const char *folded, const char *base)
+{
+	if (!strchr(file, '/'))
+		return hold_matches(file, base);
+	for (const char *at = folded; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (hold_matches(file, at))
+			return true;
+	}
+	return false;
+}
+
+static const struct hold_name *tools_by_table(const struct hold_judge *j, const char *folded,
+					      const char *base)
 {
 	const struct hold_name *n = NULL;
 
 	for (size_t i = 0; !n && i < BAWN_ARRAY_SIZE(tools_table); i++)
-		if (hold_matches(tools_table[i].file, base))
+		if (tools_is_file(tools_table[i].file, folded, base))
 			n = tools_said(j, tools_table[i].tool);
 	return n;
+}
+
+/* A part of a pattern has this tool's name: .eslintrc, Makefile, .trunk. */
+static bool tools_is_part(const char *part, const char *word)
+{
+	const char *name = part + strspn(part, "/._");
+	size_t len = strcspn(name, "./"), size = strlen(word);
+
+	if (len < size || memcmp(name, word, size) != 0)
+		return false;
+	for (size_t i = 0; len > size && i < BAWN_ARRAY_SIZE(tools_ends); i++)
+		if (len == size + strlen(tools_ends[i]) &&
+		    memcmp(name + size, tools_ends[i], len - size) == 0)
+			return true;
+	return len == size;
+}
+
+bool hold_is_tool(const char *word)
+{
+	static const char *const rules[] = {"build-files",      "test-files",       "checkers",
+					    "git-hook-folders", "package-settings", "tool-versions",
+					    "direnv",           "agent-settings"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tools_table); i++)
+		if (str_equal(tools_table[i].tool, word))
+			return true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rules); i++) {
+		unsigned int row = hold_row_of(rules[i]);
+
+		for (size_t p = 0; row < hold_row_count && hold_rows[row].paths[p]; p++) {
+			const char *path = hold_rows[row].paths[p];
+			const char *slash = strrchr(path, '/');
+
+			if (tools_is_part(path, word) || (slash && tools_is_part(slash, word)))
+				return true;
+		}
+	}
+	return tools_is_runner(word);
 }
 
 /* --- Python's own modules ------------------------------------------------------------------ */
@@ -518,12 +627,12 @@ static int tools_ask(struct hold_judge *j, const struct change *c, struct hold_s
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tools_rules); i++)
 		rows |= 1ull << hold_row_of(tools_rules[i]);
-	if (!(hold_find(j->rules, folded) & rows) ||
-	    snprintf(base, sizeof(base), "%s", slash ? slash + 1 : folded) >= (int)sizeof(base))
+	if (snprintf(base, sizeof(base), "%s", slash ? slash + 1 : folded) >= (int)sizeof(base))
 		return 0;
-	const struct hold_name *n = tools_by_name(j, base);
+	const struct hold_name *n =
+		hold_find(j->rules, folded) & rows ? tools_by_name(j, base) : NULL;
 
-	n = n ? n : tools_by_table(j, base);
+	n = n ? n : tools_by_table(j, folded, base);
 	if (!n)
 		return 0;
 	const char *why =

@@ -10,7 +10,7 @@
  *	python3 -m a.b		a/b.py, a/b/__main__.py, a/b/__init__.py, a/__init__.py
  *	import a.b, c, from a import b, pytest -p a.b	the same
  *	python3 a		a/__main__.py
- *	perl -MA::B		A/B.pm
+ *	perl -MA::B, use A::B	A/B.pm
  *	node -r ./a, ruby -r a	a.js, a/index.js, a.rb and their like
  *	go run ./a		all that is in the folder
  *	cwd: a, cd a, -C a, -Ia	a folder that the other words of the text are looked for in, too
@@ -22,6 +22,7 @@
  *	for a in tools/x*.sh	what matches
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
+ *	git show :a		the file a
  *
  * A quoted blank (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: we go through
  * the text a second time for such words only.
@@ -68,6 +69,7 @@ struct following {
 	bool programs;    /* we do not know a folder of PATH */
 	const char *endings[WORDS_ENDINGS_MAX]; /* ends of names that begin with a variable */
 	size_t ending_count;
+	bool file;                  /* they are the words of a file, not of a setting */
 	bool node;                  /* its words can be programs of node_modules/.bin */
 	bool tails;                 /* the word that we look at can be in any folder */
 	const char *script;         /* the script of package.json that has it; NULL: none */
@@ -108,6 +110,8 @@ static const char *const words_modules[] = {
 	"runpy.run_module",
 	NULL,
 };
+/* Words before a module of Perl. */
+static const char *const words_perls[] = {"use", "require", NULL};
 /* Programs that run a file of any name. */
 static const char *const words_runners[] = {
 	"sh",   "bash", "dash", "ksh",  "zsh",  "fish", "source",
@@ -207,6 +211,22 @@ static bool words_is_signs(struct span text, size_t at, size_t len)
 	return true;
 }
 
+static bool words_has(const char *const *names, const char *name);
+
+/* A name of one letter counts behind a word that loads or runs a file. */
+static bool words_is_letter(const struct words *w, size_t at)
+{
+	const char *slash = strrchr(w->bare, '/');
+	const char *program = slash ? slash + 1 : w->bare;
+	uint8_t c = w->text.ptr[at] | 0x20;
+
+	return c >= 'a' && c <= 'z' &&
+	       (str_equal(w->bare, "import") || str_equal(w->bare, "from") ||
+		str_equal(w->bare, "-m") || words_has(words_perls, w->bare) ||
+		words_has(words_runners, program) || str_after(program, "python") ||
+		(str_equal(w->before, "import") && words_is_listed(w->text, at)));
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -221,7 +241,8 @@ static bool words_next(struct words *w)
 		       !strchr(between, w->text.ptr[at + len]))
 			len++;
 		w->at = at + len + 1;
-	} while (len < 2 || len >= sizeof(w->word) || words_is_signs(w->text, at, len));
+	} while (len == 0 || (len == 1 && !words_is_letter(w, at)) || len >= sizeof(w->word) ||
+		 words_is_signs(w->text, at, len));
 	/* import a, b; "command": "go", "args": ["run"] */
 	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)) &&
 	    !(w->is_key && (str_equal(w->key, "args") || str_equal(w->key, "arguments"))))
@@ -485,6 +506,7 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 		      import || str_equal(w->before, "from") || words_has(words_modules, w->before);
 	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
 	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../") ||
+		     str_ends_with(w->before, "fork") ||
 		     ((f->code || w->glued) && hold_code_loads(w->text, w->start));
 	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
 	int r = 0;
@@ -499,8 +521,10 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 		(void)snprintf(whole, sizeof(whole), "%s/__main__.py", name);
 		r = words_try(f, dir, whole, false);
 	}
-	if (r == 0 && str_after(name, "-M"))
+	if (r == 0 && (str_after(name, "-M") || attached))
 		r = words_perl(f, dir, name + 2);
+	if (r == 0 && words_has(words_perls, w->before))
+		r = words_perl(f, dir, name);
 	if (r == 0 && (loads || loaded))
 		r = words_loads(f, dir, loaded ? loaded : name);
 	return r;
@@ -517,10 +541,12 @@ static bool words_is_pattern(const struct following *f, const struct words *w, c
 	const char *program = strrchr(w->before, '/');
 
 	program = program ? program + 1 : w->before;
-	return !f->naming->flag && !f->naming->keys && !f->naming->lead && strpbrk(name, "*?[") &&
-	       strchr(name, '/') &&
-	       (str_equal(w->before, "in") || words_has(words_runners, program) ||
-		str_after(program, "python") || str_after(w->before, "run-parts"));
+	if (f->naming->flag || f->naming->keys || f->naming->lead || !strpbrk(name, "*?["))
+		return false;
+	return words_has(f->naming->patterns, w->key) ||
+	       (strchr(name, '/') &&
+		(str_equal(w->before, "in") || words_has(words_runners, program) ||
+		 str_after(program, "python") || str_after(w->before, "run-parts")));
 }
 
 /* Adds a shell's pattern: what the pattern leaves open matches any part of a name. */
@@ -572,6 +598,9 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 			r = words_try(f, dir, name, false);
 		else
 			continue;
+		if (r == 0 && n->depth && there && f->more &&
+		    hold_type(&f->j->before, path) == OBJECT_FILE)
+			r = hold_includes_add(f->j, f->more, path);
 		if (r == 0)
 			r = words_meant(f, w, dir, name);
 	}
@@ -611,7 +640,7 @@ static bool words_is_run_by_code(const struct words *w)
 	return w->bare[0] != '-' &&
 	       (hold_code_is_string(w->text, w->start, w->start + strlen(w->word)) ||
 		str_equal(w->before, "import") || str_equal(w->before, "from") ||
-		words_has(words_modules, w->before));
+		words_has(words_modules, w->before) || words_has(words_perls, w->before));
 }
 
 /* We do not know the folder before the word.  We know $PWD/x and $HOME/x, and what hold_goes_to
@@ -732,6 +761,15 @@ static int words_script(struct following *f, const struct words *w)
 	return f->script ? 0 : hold_no_memory(f->j);
 }
 
+/* What follows the sign by which instructions take in a file; NULL: the word has none. */
+static const char *words_led(char lead, const char *word)
+{
+	const char *behind = str_after(word, "mdc:");
+
+	behind = behind ? behind : str_after(word, "#[[file:");
+	return *word == lead ? word + 1 : behind;
+}
+
 static int words_spell(struct following *f, struct words *w)
 {
 	char in_home[PATH_MAX], other[PATH_MAX];
@@ -739,23 +777,28 @@ static int words_spell(struct following *f, struct words *w)
 	int r = 0;
 
 	f->tails = !f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		   (f->anywhere || words_is_behind_unknown(w)) &&
-		   (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
-		    (f->programs && words_is_program(w)));
+		   (words_has(f->naming->anywhere, w->key) ||
+		    ((f->anywhere || words_is_behind_unknown(w)) &&
+		     (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
+		      (f->programs && words_is_program(w)))));
 	/* scripts\x.ps1 */
 	for (size_t i = 0; i == 0 || w->bare[i - 1]; i++)
 		other[i] = (char)(w->bare[i] == '\\' ? '/' : w->bare[i]);
+	/* See @docs/a.md. */
+	for (size_t len = strlen(other); f->naming->lead && len > 1 && other[len - 1] == '.';)
+		other[--len] = '\0';
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *name = names[i];
 
 		if ((i == 1 && str_equal(w->word, w->bare)) ||
 		    (i == 2 && str_equal(w->bare, other)))
 			continue;
-		if (f->naming->lead && *name++ != f->naming->lead)
+		name = f->naming->lead ? words_led(f->naming->lead, name) : name;
+		if (!name)
 			continue;
 		const char *behind = words_behind(w, name);
 
-		if (strlen(name) > 1)
+		if (strlen(name) > 1 || name == w->bare || name == w->word)
 			r = words_name_in(f, w, name);
 		if (r == 0 && behind && *behind)
 			r = words_name_in(f, w, behind);
@@ -956,11 +999,12 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
-/* Makes what follows the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
- * -javaagent:a.jar) the word.  False: there is no such sign. */
-static bool words_is_behind(char *bare)
+/* Makes what follows the sign of a default (${X:-tools/x.sh}), an option (-fci/rules,
+ * -javaagent:a.jar) or a version (git show HEAD:a) the word.  False: there is no such sign. */
+static bool words_is_behind(const struct words *w, char *bare)
 {
 	static const char *const signs[] = {":-", ":=", ":+"};
+	static const char *const shows[] = {"show", "cat-file", "-p", "blob", NULL};
 	const char *from = NULL;
 
 	for (size_t i = 0; !from && i < BAWN_ARRAY_SIZE(signs); i++)
@@ -971,6 +1015,8 @@ static bool words_is_behind(char *bare)
 		from = strchr(bare, ':') + 1;
 	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
 		from = bare + 2;
+	else if (strchr(bare, ':') && (bare[0] == ':' || words_has(shows, w->before)))
+		from = strrchr(bare, ':') + 1;
 	if (!from || !*from)
 		return false;
 	memmove(bare, from, strlen(from) + 1);
@@ -984,6 +1030,10 @@ static int words_all(void *context, const char *name, enum hold_all_kind kind, b
 	size_t count = f->dir_count;
 	int r = 0;
 
+	if (kind == HOLD_ALL_PROGRAM)
+		return f->file && f->row < hold_row_count && hold_rows[f->row].hook
+			       ? hold_started_add(f->j, name, moved, f->words.text, f->by)
+			       : 0;
 	if (kind == HOLD_ALL_GOES)
 		return strchr(name, '*') ? 0 : words_runs_in(f, name, true, count);
 	/* cd a && for h in *: files in other folders are not meant. */
@@ -1078,7 +1128,7 @@ static int words_follow(struct following *f, struct span text)
 					r = words_listed(f, &f->words);
 				if (r == 0 && runs)
 					r = words_begins(f, &f->words);
-				if (r == 0 && words_is_behind(f->words.bare))
+				if (r == 0 && words_is_behind(&f->words, f->words.bare))
 					r = words_spell(f, &f->words);
 			}
 	}
@@ -1114,6 +1164,7 @@ int hold_follow_file(struct hold_judge *j, const char *root, const char *file, s
 	f->by = arena_str(&j->arena, file);
 	f->row = hold_row_of(naming->rule);
 	f->more = more;
+	f->file = true;
 	f->dirs[f->dir_count++] = root;
 	int r = !f->by ? hold_no_memory(j) : hold_parent(file, own) == 0 ? words_dir(f, own) : 0;
 

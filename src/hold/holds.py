@@ -14,7 +14,8 @@ import sys
 LEVELS = {"off": "HOLD_NOT", "flag": "HOLD_FLAG", "leave": "HOLD_LEAVE", "hold": "HOLD_HOLD"}
 CONTENTS = ["name", "hook", "git-config", "attributes", "bare", "submodules", "pointer", "package",
             "hosts", "archives", "schema", "invisible", "staged", "link", "commits",
-            "objects", "ignored", "being-link", "known", "worktrees", "kept", "compiled", "whole"]
+            "objects", "ignored", "being-link", "known", "worktrees", "kept", "compiled", "whole",
+            "started"]
 SCALARS = ["name", "row", "level", "gone", "what", "why", "content", "hook"]
 LISTS = ["paths", "but", "direct"]
 
