@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "fd.h"
 #include "home_store.h"
+#include "layering.h"
 #include "layers.h"
 #include "session_names.h"
 #include "session_talk.h"
@@ -23,6 +24,7 @@ enum {
 	GATHER_ENDED_MS = 30000,
 	GATHER_SILENT_MS = 30000,
 	GATHER_COUNT_MS = 10000,
+	GATHER_RECOUNT_MS = 120000, /* what was applied elsewhere is in no record of the session */
 };
 
 /* How often, for rows that are on the screen and for others. */
@@ -50,6 +52,23 @@ static void gather_put(char *into, size_t size, struct buf *text)
 {
 	text_cut(text, 0, size / 4 - 1);
 	(void)snprintf(into, size, "%s", buf_str(text));
+}
+
+/* A path is whole or not there. */
+static void gather_put_path(char into[MODEL_TEXT], const char *path)
+{
+	(void)snprintf(into, MODEL_TEXT, "%.*s", MODEL_TEXT - 1,
+		       strlen(path) < MODEL_TEXT ? path : "");
+}
+
+/* The name of a program without its folder. */
+static void gather_put_agent(struct model_row *row, const char *word)
+{
+	_cleanup_buf_ struct buf agent = BUF_INIT(1 << 20);
+	const char *slash = strrchr(word, '/');
+
+	text_escape(&agent, span_of_str(slash && slash[1] ? slash + 1 : word));
+	gather_put(row->agent, sizeof(row->agent), &agent);
 }
 
 /* --- those that run --------------------------------------------------------------------- */
@@ -126,8 +145,7 @@ static void gather_names(struct gather *g, struct model *m, int64_t now)
 
 static void gather_take(struct model_row *row, const struct session *s)
 {
-	_cleanup_buf_ struct buf command = BUF_INIT(1 << 20), folder = BUF_INIT(1 << 20),
-				 agent = BUF_INIT(1 << 20);
+	_cleanup_buf_ struct buf command = BUF_INIT(1 << 20), folder = BUF_INIT(1 << 20);
 	size_t first = worktree_before(s->plan);
 
 	row->state = s->state.held                                     ? MODEL_PAUSED
@@ -135,18 +153,15 @@ static void gather_take(struct model_row *row, const struct session *s)
 								  : MODEL_RUNS;
 	row->since = s->state.since;
 	row->review = s->plan->workspace_mode != PLAN_MODE_DIRECT;
+	gather_put_path(row->workspace, s->plan->workspace);
 	worktree_put_command(&command, s->plan);
 	words_path(&folder, s->plan, s->plan->workspace);
-	if (s->plan->preset[0]) {
-		text_escape(&agent, span_of_str(s->plan->preset));
-	} else if (first < s->plan->argv.count) {
-		const char *word = s->plan->argv.items[first].text, *slash = strrchr(word, '/');
-
-		text_escape(&agent, span_of_str(slash && slash[1] ? slash + 1 : word));
-	}
+	if (s->plan->preset[0])
+		gather_put_agent(row, s->plan->preset);
+	else if (first < s->plan->argv.count)
+		gather_put_agent(row, s->plan->argv.items[first].text);
 	gather_put(row->command, sizeof(row->command), &command);
 	gather_put(row->folder, sizeof(row->folder), &folder);
-	gather_put(row->agent, sizeof(row->agent), &agent);
 }
 
 static void gather_ask(struct gather *g, struct model_row *row, bool shown, int64_t now)
@@ -203,6 +218,7 @@ static int gather_on_session(void *context, const struct layers_session *session
 	const struct layers *l = n->layers;
 	const struct plan shown = {.home = n->g->host.home}; /* has only what words_path needs */
 	_cleanup_buf_ struct buf folder = BUF_INIT(1 << 20);
+	char first[MODEL_TEXT];
 
 	if (layers_session_runs(l, session->name) || shared_has_worktree(l, session) ||
 	    !(layers_session_has_changes(l, session) || shared_waits(l, session)))
@@ -215,8 +231,12 @@ static int gather_on_session(void *context, const struct layers_session *session
 	row->state = layers_session_was_interrupted(l, session) ? MODEL_INTERRUPTED : MODEL_ENDED;
 	row->since = (uint64_t)((session->ended ? session->ended : session->began) / CLOCK_SECOND);
 	row->review = session->mode == LAYERS_REVIEW;
+	gather_put_path(row->workspace, l->workspace);
 	words_path(&folder, &shown, l->workspace);
 	gather_put(row->folder, sizeof(row->folder), &folder);
+	layering_command(l, session->name, row->command, sizeof(row->command));
+	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(row->command, " "), row->command);
+	gather_put_agent(row, first);
 	session_label_of(n->g->host.state_dir, session->name, row->label);
 	return 0;
 }
@@ -288,9 +308,10 @@ struct model_row *gather_uncounted(struct model *m, int64_t now)
 {
 	for (size_t i = m->first; i < m->count && i < m->first + m->room; i++) {
 		struct model_row *row = &m->rows[i];
-		bool grown = row->events != row->watch.counted_events || !row->waits[0];
+		bool grown = row->events != row->watch.counted_events || !row->waits[0] ||
+			     now >= row->watch.count + GATHER_RECOUNT_MS;
 
-		if (row->review && grown &&
+		if (row->review && row->workspace[0] && grown &&
 		    row->state != MODEL_SILENT && row->state != MODEL_OTHER &&
 		    now >= row->watch.count) {
 			row->watch.count = now + GATHER_COUNT_MS;

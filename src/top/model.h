@@ -39,6 +39,7 @@ struct model_row {
 	char agent[MODEL_AGENT];  /* the preset, or else the first word of the command */
 	char command[MODEL_TEXT];
 	char folder[MODEL_TEXT];  /* the workspace, from the home on */
+	char workspace[MODEL_TEXT]; /* as it is, for other programs and not for the eye; "": too long */
 	bool review;              /* its changes wait until somebody lands them */
 
 	bool has_processes; /* these two are known */

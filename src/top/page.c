@@ -192,7 +192,12 @@ static void page_put_folder(struct buf *into, const char *folder, size_t width)
 			break;
 		at = slash;
 	}
-	buf_put_str(into, at != folder && page_width(at) > width ? at + 1 : at);
+	if (at == folder) {
+		buf_put_str(into, folder);
+		return;
+	}
+	buf_putf(into, "%s%s", page_width(at) + 3 <= width ? "..." : "",
+		 page_width(at) + 3 <= width ? at : at + 1);
 }
 
 static void page_put_value(struct buf *into, const struct model_row *r, enum page_column c,

@@ -95,22 +95,35 @@ static void top_first_line(const struct buf *said, char *into)
 	(void)snprintf(into, MODEL_TEXT, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* The terminal is the program's until it ends. */
-static void top_act_here(struct top *t, const char *const *words)
+/* Waits until the user has read what stands there; the signal that ends us instead, or 0. */
+static int top_await_enter(const struct top *t)
+{
+	struct text out = text_open(STDOUT_FILENO);
+	struct pollfd on[] = {{t->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+	struct signalfd_siginfo info;
+	char bytes[64];
+
+	text_printf(&out, "\nPress Enter to go back to bawn top. ");
+	for (;;) {
+		(void)poll(on, BAWN_ARRAY_SIZE(on), -1);
+		if (on[0].revents && read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
+		    info.ssi_signo != SIGCHLD && info.ssi_signo != SIGWINCH)
+			return info.ssi_signo == SIGTSTP ? 0 : (int)info.ssi_signo;
+		if (on[1].revents)
+			return read(STDIN_FILENO, bytes, sizeof(bytes)) > 0 ? 0 : SIGHUP;
+	}
+}
+
+/* The terminal is the program's until it ends.  stays: what it wrote is to be read. */
+static void top_act_here(struct top *t, const char *const *words, bool stays)
 {
 	int by = 0;
 
 	display_leave();
 	int r = task_run_here("bawn", words, t->signals, &by);
 
-	/* What it said on its way out must be read. */
-	if (r == EXIT_BAWN && by == 0) {
-		struct text out = text_open(STDOUT_FILENO);
-		char bytes[64];
-
-		text_printf(&out, "Press Enter to go back to bawn top. ");
-		(void)!read(STDIN_FILENO, bytes, sizeof(bytes));
-	}
+	if (by == 0 && (stays || r == EXIT_BAWN))
+		by = top_await_enter(t);
 	display_return();
 	page_fini(&t->shown);
 	if (r < 0)
@@ -144,7 +157,10 @@ static void top_act(struct top *t, const struct model_wish *w)
 static void top_do(struct top *t, const struct model_wish *w)
 {
 	const char *const attach[] = {"bawn", "attach", w->name, NULL};
-	const char *const diff[] = {"bawn", "diff", "--session", w->name, NULL};
+	const struct model_row *row = model_find(&t->model, w->name);
+	const char *const diff[] = {"bawn",  "diff",        "--session",
+				    w->name, "--workspace", row ? row->workspace : "",
+				    NULL};
 
 	switch (w->act) {
 	case MODEL_NOTHING:
@@ -158,7 +174,7 @@ static void top_do(struct top *t, const struct model_wish *w)
 		break;
 	case MODEL_ATTACH:
 	case MODEL_DIFF:
-		top_act_here(t, w->act == MODEL_ATTACH ? attach : diff);
+		top_act_here(t, w->act == MODEL_ATTACH ? attach : diff, w->act == MODEL_DIFF);
 		gather_hurry(&t->gather, &t->model, w->name);
 		t->tick = 0;
 		break;
@@ -188,8 +204,9 @@ static void top_start_count(struct top *t, int64_t now)
 
 	if (!row)
 		return;
-	const char *const words[] = {"bawn",     "diff",      "--count", "--no-pager",
-				     "--anyway", "--session", row->name, NULL};
+	const char *const words[] = {"bawn",        "diff",         "--count",   "--no-pager",
+				     "--anyway",    "--session",    row->name,   "--workspace",
+				     row->workspace, NULL};
 
 	(void)snprintf(t->counts, sizeof(t->counts), "%s", row->name);
 	(void)task_start(&t->count, "bawn-review", words, false);
@@ -203,7 +220,9 @@ static void top_on_count(struct top *t)
 
 	if (row && (t->count.status == EXIT_OK || t->count.status == EXIT_FOUND))
 		top_first_line(&t->count.said, row->waits);
-	t->tick = 0;
+	else if (row)
+		(void)snprintf(row->waits, sizeof(row->waits), "files"); /* how many is not known */
+	top_start_count(t, clock_now());
 }
 
 /* --- the loop --------------------------------------------------------------------------- */
