@@ -177,8 +177,8 @@ static void tally_put_host(struct tally_one *one, const struct event *ev)
 
 static void tally_count(struct tally_one *one, const struct event *ev)
 {
-	uint64_t times = event_has(ev, NOTE_FIELD_COUNT_OF) ? event_number(ev, NOTE_FIELD_COUNT_OF)
-							    : 1;
+	uint64_t times =
+		event_has(ev, NOTE_FIELD_COUNT_OF) ? event_number(ev, NOTE_FIELD_COUNT_OF) : 1;
 
 	if (event_is(ev, NOTE_FIELD_VERDICT, "refused")) {
 		one->refused += times;

@@ -32,7 +32,8 @@ int display_open(struct error *e)
 	if (!display_screen) {
 		const char *kind = getenv("TERM");
 
-		(void)error_set(e, -ENOTSUP, "this terminal calls itself '%.40s', which is not known here",
+		(void)error_set(e, -ENOTSUP,
+				"this terminal calls itself '%.40s', which is not known here",
 				kind ? kind : "");
 		error_next(e, "Set TERM, to xterm for one; or: bawn ps");
 		return e->code;
@@ -66,6 +67,8 @@ void display_leave(void)
 void display_return(void)
 {
 	(void)reset_prog_mode();
+	/* ncurses would do so only when it reads the next key. */
+	(void)keypad(stdscr, TRUE);
 	display_resize();
 }
 
@@ -130,13 +133,20 @@ int display_key(void)
 	static const struct {
 		int curses, key;
 	} keys[] = {
-		{KEY_UP, MODEL_KEY_UP},           {KEY_DOWN, MODEL_KEY_DOWN},
-		{KEY_PPAGE, MODEL_KEY_PAGE_UP},   {KEY_NPAGE, MODEL_KEY_PAGE_DOWN},
-		{KEY_HOME, MODEL_KEY_HOME},       {KEY_END, MODEL_KEY_END},
-		{KEY_ENTER, MODEL_KEY_ENTER},     {'\r', MODEL_KEY_ENTER},
-		{'\n', MODEL_KEY_ENTER},          {27, MODEL_KEY_BACK},
-		{KEY_LEFT, MODEL_KEY_BACK},       {KEY_BACKSPACE, MODEL_KEY_ERASE},
-		{127, MODEL_KEY_ERASE},           {8, MODEL_KEY_ERASE},
+		{KEY_UP, MODEL_KEY_UP},
+		{KEY_DOWN, MODEL_KEY_DOWN},
+		{KEY_PPAGE, MODEL_KEY_PAGE_UP},
+		{KEY_NPAGE, MODEL_KEY_PAGE_DOWN},
+		{KEY_HOME, MODEL_KEY_HOME},
+		{KEY_END, MODEL_KEY_END},
+		{KEY_ENTER, MODEL_KEY_ENTER},
+		{'\r', MODEL_KEY_ENTER},
+		{'\n', MODEL_KEY_ENTER},
+		{27, MODEL_KEY_BACK},
+		{KEY_LEFT, MODEL_KEY_BACK},
+		{KEY_BACKSPACE, MODEL_KEY_ERASE},
+		{127, MODEL_KEY_ERASE},
+		{8, MODEL_KEY_ERASE},
 		{'l' - 'a' + 1, MODEL_KEY_REDRAW},
 	};
 

@@ -148,7 +148,7 @@ static void gather_take(struct model_row *row, const struct session *s)
 	_cleanup_buf_ struct buf command = BUF_INIT(1 << 20), folder = BUF_INIT(1 << 20);
 	size_t first = worktree_before(s->plan);
 
-	row->state = s->state.held                                     ? MODEL_PAUSED
+	row->state = s->state.held                                ? MODEL_PAUSED
 		     : s->state.terminal && s->state.viewers == 0 ? MODEL_DETACHED
 								  : MODEL_RUNS;
 	row->since = s->state.since;
@@ -286,9 +286,8 @@ void gather_look(struct gather *g, struct model *m, int64_t now)
 
 		if (!model_is_live(row))
 			continue;
-		if (now >= row->watch.ask ||
-		    (row->events != row->watch.asked_events &&
-		     now >= row->watch.asked + gather_often[shown].grown))
+		if (now >= row->watch.ask || (row->events != row->watch.asked_events &&
+					      now >= row->watch.asked + gather_often[shown].grown))
 			gather_ask(g, row, shown, now);
 		if (now >= row->watch.look)
 			gather_box(row, shown, now);
@@ -311,9 +310,8 @@ struct model_row *gather_uncounted(struct model *m, int64_t now)
 		bool grown = row->events != row->watch.counted_events || !row->waits[0] ||
 			     now >= row->watch.count + GATHER_RECOUNT_MS;
 
-		if (row->review && row->workspace[0] && grown &&
-		    row->state != MODEL_SILENT && row->state != MODEL_OTHER &&
-		    now >= row->watch.count) {
+		if (row->review && row->workspace[0] && grown && row->state != MODEL_SILENT &&
+		    row->state != MODEL_OTHER && now >= row->watch.count) {
 			row->watch.count = now + GATHER_COUNT_MS;
 			row->watch.counted_events = row->events;
 			return row;

@@ -12,7 +12,8 @@ const char *const model_state_words[MODEL_STATE_COUNT] = {
 	"runs", "detached", "paused", "silent", "other", "ended", "cut off",
 };
 
-const char *const model_order_words[MODEL_ORDER_COUNT] = {"name", "age", "memory", "refused"};
+static const char *const model_order_words[MODEL_ORDER_COUNT] = {"name", "age", "memory",
+								 "refused"};
 
 void model_fini(struct model *m)
 {
@@ -146,6 +147,49 @@ void model_say(struct model *m, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* --- the record's numbers ---------------------------------------------------------------- */
+
+/* Reads a number and the blank behind it; NULL: there is none. */
+static const char *model_number(const char *at, uint64_t *ret)
+{
+	char *end = NULL;
+
+	if (!at || *at < '0' || *at > '9')
+		return NULL;
+	*ret = strtoull(at, &end, 10);
+	return *end == ' ' ? end + 1 : NULL;
+}
+
+struct model_row *model_take_tally(struct model *m, const char *line)
+{
+	char name[MODEL_NAME];
+	size_t len = strcspn(line, " ");
+	uint64_t events = 0, refused = 0, connections = 0, sent = 0, received = 0;
+
+	if (len == 0 || len >= sizeof(name) || !line[len])
+		return NULL;
+	memcpy(name, line, len);
+	name[len] = '\0';
+	struct model_row *row = model_find(m, name);
+	const char *at = model_number(line + len + 1, &events);
+
+	at = model_number(at, &refused);
+	at = model_number(at, &connections);
+	at = model_number(at, &sent);
+	at = model_number(at, &received);
+	if (!row || !at)
+		return NULL;
+	row->has_counts = true;
+	row->events = events;
+	row->refused = refused;
+	row->connections = connections;
+	row->sent = sent;
+	row->received = received;
+	(void)snprintf(row->refused_host, sizeof(row->refused_host), "%.*s", MODEL_HOST - 1,
+		       str_equal(at, "-") ? "" : at);
+	return row;
+}
+
 /* --- keys ------------------------------------------------------------------------------- */
 
 static struct model_wish model_wish(const struct model *m, enum model_act act)
@@ -242,8 +286,7 @@ static struct model_wish model_key_session(struct model *m, int key)
 	if (key == 'd')
 		return model_wish(m, MODEL_DIFF);
 	if (!model_answers(row)) {
-		model_say(m, model_is_live(row) ? "%s does not answer" : "%s has ended",
-			  row->name);
+		model_say(m, model_is_live(row) ? "%s does not answer" : "%s has ended", row->name);
 		return none;
 	}
 	switch (key) {

@@ -20,7 +20,7 @@ enum {
 
 enum model_state {
 	MODEL_RUNS,
-	MODEL_DETACHED,    /* it has a terminal, and nobody sees it */
+	MODEL_DETACHED, /* it has a terminal, and nobody sees it */
 	MODEL_PAUSED,
 	MODEL_SILENT,      /* it does not answer */
 	MODEL_OTHER,       /* another version of bawn started it */
@@ -35,12 +35,13 @@ struct model_row {
 	char name[MODEL_NAME];
 	char label[MODEL_NAME]; /* what the person calls it, or "" */
 	enum model_state state;
-	uint64_t since;           /* seconds since 1970: its start, or its end when it is over */
-	char agent[MODEL_AGENT];  /* the preset, or else the first word of the command */
+	uint64_t since;          /* seconds since 1970: its start, or its end when it is over */
+	char agent[MODEL_AGENT]; /* the preset, or else the first word of the command */
 	char command[MODEL_TEXT];
-	char folder[MODEL_TEXT];  /* the workspace, from the home on */
-	char workspace[MODEL_TEXT]; /* as it is, for other programs and not for the eye; "": too long */
-	bool review;              /* its changes wait until somebody lands them */
+	char folder[MODEL_TEXT]; /* the workspace, from the home on */
+	char workspace
+		[MODEL_TEXT]; /* as it is, for other programs and not for the eye; "": too long */
+	bool review;          /* its changes wait until somebody lands them */
 
 	bool has_processes; /* these two are known */
 	uint64_t processes, memory;
@@ -51,8 +52,8 @@ struct model_row {
 
 	/* Of gather.c: when it looks again, in milliseconds of a clock that does not go back. */
 	struct {
-		bool seen;             /* in the folder of sessions, this time */
-		int init;              /* the box's first process; 0: not looked for; -1: not found */
+		bool seen; /* in the folder of sessions, this time */
+		int init;  /* the box's first process; 0: not looked for; -1: not found */
 		int64_t asked, ask, look, count;
 		uint64_t asked_events, counted_events; /* how many there were then */
 	} watch;
@@ -75,8 +76,6 @@ enum model_order {
 	MODEL_BY_REFUSED,
 	MODEL_ORDER_COUNT,
 };
-
-extern const char *const model_order_words[MODEL_ORDER_COUNT];
 
 enum model_mode {
 	MODEL_LIST,
@@ -146,6 +145,10 @@ void model_remove(struct model *m, const char *name);
 
 /* Sorts the rows, and keeps the choice on the screen.  After any change of rows or room. */
 void model_arrange(struct model *m);
+
+/* Puts a line of `bawn tally` (src/history/history_tally.c has its form), without its newline, into the
+ * row that it is about.  NULL: it is about none. */
+struct model_row *model_take_tally(struct model *m, const char *line);
 
 void model_say(struct model *m, const char *fmt, ...) BAWN_PRINTF(2, 3);
 

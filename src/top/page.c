@@ -145,11 +145,11 @@ static const struct {
 	size_t width;
 	bool right;
 } page_columns[PAGE_COLUMN_COUNT] = {
-	[PAGE_NAME] = {"NAME", 15, false},       [PAGE_STATE] = {"STATE", 8, false},
-	[PAGE_AGE] = {"AGE", 4, true},           [PAGE_PROCESSES] = {"PROC", 4, true},
-	[PAGE_MEMORY] = {"MEM", 5, true},        [PAGE_NETWORK] = {"NET", 5, true},
-	[PAGE_REFUSED] = {"REFUSED", 7, true},   [PAGE_WAITS] = {"WAITS", 5, true},
-	[PAGE_AGENT] = {"AGENT", 7, false},      [PAGE_FOLDER] = {"FOLDER", 8, false},
+	[PAGE_NAME] = {"NAME", 15, false},     [PAGE_STATE] = {"STATE", 8, false},
+	[PAGE_AGE] = {"AGE", 4, true},         [PAGE_PROCESSES] = {"PROC", 4, true},
+	[PAGE_MEMORY] = {"MEM", 5, true},      [PAGE_NETWORK] = {"NET", 5, true},
+	[PAGE_REFUSED] = {"REFUSED", 7, true}, [PAGE_WAITS] = {"WAITS", 5, true},
+	[PAGE_AGENT] = {"AGENT", 7, false},    [PAGE_FOLDER] = {"FOLDER", 8, false},
 };
 
 enum { PAGE_LEAST = 80, PAGE_AGENT_MOST = 24, PAGE_AROUND = 4 /* lines that are no rows */ };
@@ -180,24 +180,18 @@ static void page_put_waits(struct buf *into, const struct model_row *r)
 		buf_put_str(into, r->waits[0] ? "yes" : "-");
 }
 
-/* The end of a path says more than its beginning. */
+/* The end of a path says more than its beginning: "~/src/app", ".../app", or "app" alone. */
 static void page_put_folder(struct buf *into, const char *folder, size_t width)
 {
-	const char *at = folder;
+	const char *at = page_width(folder) > width ? strchr(folder, '/') : NULL;
+	const char *last = strrchr(folder, '/');
 
-	while (page_width(at) > width) {
-		const char *slash = strchr(at + 1, '/');
-
-		if (!slash)
-			break;
-		at = slash;
-	}
-	if (at == folder) {
-		buf_put_str(into, folder);
-		return;
-	}
-	buf_putf(into, "%s%s", page_width(at) + 3 <= width ? "..." : "",
-		 page_width(at) + 3 <= width ? at : at + 1);
+	while (at && page_width(at) + 3 > width)
+		at = strchr(at + 1, '/');
+	if (at)
+		buf_putf(into, "...%s", at);
+	else
+		buf_put_str(into, page_width(folder) > width && last ? last + 1 : folder);
 }
 
 static void page_put_value(struct buf *into, const struct model_row *r, enum page_column c,
@@ -225,7 +219,8 @@ static void page_put_value(struct buf *into, const struct model_row *r, enum pag
 		r->has_processes ? page_put_size(into, r->memory) : buf_put_str(into, dash);
 		break;
 	case PAGE_NETWORK:
-		r->has_counts ? page_put_size(into, r->sent + r->received) : buf_put_str(into, dash);
+		r->has_counts ? page_put_size(into, r->sent + r->received)
+			      : buf_put_str(into, dash);
 		break;
 	case PAGE_REFUSED:
 		r->has_counts ? page_put_count(into, r->refused) : buf_put_str(into, dash);
@@ -409,10 +404,13 @@ static void page_bottom(struct buf *line, const struct model *m)
 	else if (m->mode == MODEL_HELP)
 		buf_put_str(line, "any key goes back");
 	else if (m->mode == MODEL_INSIDE)
-		buf_put_str(line, "Esc back  a attach  p pause  s stop  + allow  d diff  ? keys  q quit");
+		buf_put_str(line,
+			    "Esc back  a attach  p pause  s stop  + allow  d diff  ? keys  q quit");
 	else
-		buf_put_str(line, "Enter look inside  a attach  p pause  s stop  + allow  d diff  ? keys  "
-				  "q quit");
+		buf_put_str(
+			line,
+			"Enter look inside  a attach  p pause  s stop  + allow  d diff  ? keys  "
+			"q quit");
 }
 
 void page_draw(struct page *p, struct model *m, const struct buf *inside, uint64_t now)

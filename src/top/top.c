@@ -14,7 +14,6 @@
 #include "inside.h"
 #include "page.h"
 #include "str.h"
-#include "tally.h"
 #include "task.h"
 #include "text.h"
 #include "display.h"
@@ -33,9 +32,9 @@ struct top {
 	struct gather gather;
 	struct page page, shown;
 	struct inside inside;
-	struct task tally;            /* counts what records say, as long as we run */
-	struct task act;              /* what the user asked for */
-	struct task count;            /* how much waits in a session */
+	struct task tally; /* counts what records say, as long as we run */
+	struct task act;   /* what the user asked for */
+	struct task count; /* how much waits in a session */
 	char acts_on[MODEL_NAME], counts[MODEL_NAME];
 	int signals;
 	int64_t tick; /* when we look again */
@@ -71,7 +70,7 @@ static void top_on_tally(struct top *t)
 
 	while (line && (end = strchr(line, '\n')) != NULL) {
 		*end = '\0';
-		(void)tally_take(&t->model, line);
+		(void)model_take_tally(&t->model, line);
 		line = end + 1;
 	}
 	if (line) {
@@ -106,7 +105,8 @@ static int top_await_enter(const struct top *t)
 	text_printf(&out, "\nPress Enter to go back to bawn top. ");
 	for (;;) {
 		(void)poll(on, BAWN_ARRAY_SIZE(on), -1);
-		if (on[0].revents && read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
+		if (on[0].revents &&
+		    read(t->signals, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
 		    info.ssi_signo != SIGCHLD && info.ssi_signo != SIGWINCH)
 			return info.ssi_signo == SIGTSTP ? 0 : (int)info.ssi_signo;
 		if (on[1].revents)
@@ -204,8 +204,8 @@ static void top_start_count(struct top *t, int64_t now)
 
 	if (!row)
 		return;
-	const char *const words[] = {"bawn",        "diff",         "--count",   "--no-pager",
-				     "--anyway",    "--session",    row->name,   "--workspace",
+	const char *const words[] = {"bawn",         "diff",      "--count", "--no-pager",
+				     "--anyway",     "--session", row->name, "--workspace",
 				     row->workspace, NULL};
 
 	(void)snprintf(t->counts, sizeof(t->counts), "%s", row->name);
@@ -287,9 +287,9 @@ static void top_wait(struct top *t)
 {
 	enum { KEYS, SIGNALS, TALLY, ACT, COUNT, LOG, ALL };
 	struct pollfd on[ALL] = {
-		[KEYS] = {STDIN_FILENO, POLLIN, 0},   [SIGNALS] = {t->signals, POLLIN, 0},
-		[TALLY] = {t->tally.out, POLLIN, 0},  [ACT] = {t->act.out, POLLIN, 0},
-		[COUNT] = {t->count.out, POLLIN, 0},  [LOG] = {t->inside.log.out, POLLIN, 0},
+		[KEYS] = {STDIN_FILENO, POLLIN, 0},  [SIGNALS] = {t->signals, POLLIN, 0},
+		[TALLY] = {t->tally.out, POLLIN, 0}, [ACT] = {t->act.out, POLLIN, 0},
+		[COUNT] = {t->count.out, POLLIN, 0}, [LOG] = {t->inside.log.out, POLLIN, 0},
 	};
 	int64_t left = t->tick - clock_now();
 
