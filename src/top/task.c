@@ -27,8 +27,9 @@ void task_fini(struct task *t)
 	buf_fini(&t->said);
 }
 
-/* Starts it with these three streams; -1: as ours. */
-static int task_spawn(const char *program, const char *const *words, const int streams[3],
+/* Starts it with these three streams, and then in a group of its own: what is typed to another
+ * program, as Ctrl-C in a pager, is not for it.  NULL: with ours, and with our terminal. */
+static int task_spawn(const char *program, const char *const *words, const int *streams,
 		      pid_t *ret_pid)
 {
 	char *argv[TASK_WORDS_MAX + 1] = {NULL};
@@ -47,10 +48,10 @@ static int task_spawn(const char *program, const char *const *words, const int s
 	(void)posix_spawn_file_actions_init(&actions);
 	(void)posix_spawnattr_init(&attributes);
 	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	for (int i = 0; r == 0 && i < 3; i++)
-		if (streams[i] >= 0)
-			r = posix_spawn_file_actions_adddup2(&actions, streams[i], i);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
+							    (streams ? POSIX_SPAWN_SETPGROUP : 0));
+	for (int i = 0; r == 0 && streams && i < 3; i++)
+		r = posix_spawn_file_actions_adddup2(&actions, streams[i], i);
 	if (r == 0)
 		r = posix_spawn(ret_pid, path, &actions, &attributes, argv, environ);
 	(void)posix_spawn_file_actions_destroy(&actions);
@@ -116,27 +117,29 @@ int task_read(struct task *t)
 	return 1;
 }
 
-/* A signal came while the program has the terminal. */
-static void task_on_signal(int signals, pid_t pid, int *ret_signal)
+/* A signal came while the program has the terminal.  Ctrl-C there is the program's.  False: none
+ * did. */
+static bool task_on_signal(int signals, pid_t pid, int *ret_signal)
 {
 	struct signalfd_siginfo info;
 
 	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
-		return;
+		return false;
 	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) {
 		*ret_signal = (int)info.ssi_signo;
-		(void)kill(pid, (int)info.ssi_signo);
+		if (pid > 0)
+			(void)kill(pid, (int)info.ssi_signo);
 	} else if (info.ssi_signo == SIGTSTP) {
 		(void)raise(SIGSTOP);
 	}
+	return true;
 }
 
 int task_run_here(const char *program, const char *const *words, int signals, int *ret_signal)
 {
-	static const int ours[] = {-1, -1, -1};
 	pid_t pid = 0;
 	int status = 0;
-	int r = task_spawn(program, words, ours, &pid);
+	int r = task_spawn(program, words, NULL, &pid);
 
 	*ret_signal = 0;
 	if (r < 0)
@@ -145,12 +148,15 @@ int task_run_here(const char *program, const char *const *words, int signals, in
 		struct pollfd wait = {.fd = signals, .events = POLLIN};
 		pid_t ended = waitpid(pid, &status, WNOHANG);
 
-		if (ended == pid)
+		if (ended == pid) {
+			while (task_on_signal(signals, 0, ret_signal))
+				;
 			return task_code(status);
+		}
 		if (ended < 0 && errno != EINTR)
 			return -errno;
 		/* SIGCHLD comes there, too. */
 		if (poll(&wait, 1, 1000) > 0)
-			task_on_signal(signals, pid, ret_signal);
+			(void)task_on_signal(signals, pid, ret_signal);
 	}
 }
