@@ -165,7 +165,7 @@ static void tally_find_all(struct tally *t)
 
 static void tally_put_host(struct tally_one *one, const struct event *ev)
 {
-	_cleanup_buf_ struct buf host = BUF_INIT(TALLY_HOST * 8);
+	_cleanup_buf_ struct buf host = BUF_INIT((size_t)TALLY_HOST * 8);
 	uint64_t port = event_number(ev, NOTE_FIELD_PORT);
 
 	text_escape(&host, event_text(ev, NOTE_FIELD_HOST));

@@ -112,7 +112,7 @@ void display_draw(const struct page *p)
 
 	(void)erase();
 	for (size_t i = 0; i < p->rows; i++) {
-		_cleanup_buf_ struct buf shown = BUF_INIT(4 * PAGE_LINE_MAX);
+		_cleanup_buf_ struct buf shown = BUF_INIT((size_t)4 * PAGE_LINE_MAX);
 
 		display_put(&shown, buf_span(&p->lines[i].text));
 		/* A line that is wider than we know goes on in the next one: it is cleared. */
