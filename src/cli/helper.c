@@ -13,28 +13,37 @@
 
 enum { HELPER_BYTES_MAX = 64 << 20 };
 
-int helper_path(const char *name, char *ret_path, size_t size)
+struct helper_place {
+	const char *dir;
+	size_t len;
+	const char *below;
+};
+
+/* The folder of our own program; its length. */
+static size_t helper_self(char self[PATH_MAX])
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	self[n > 0 ? n : 0] = '\0';
 	char *slash = strrchr(self, '/');
 
 	if (slash)
 		*slash = '\0';
-	const char *last = strrchr(self, '/');
-	const struct {
-		const char *dir;
-		size_t len;
-		const char *below;
-	} places[] = {
-		{self, strlen(self), ""},
-		{self, last ? (size_t)(last - self) : 0, "/libexec/bawn"},
-		{BAWN_LIBEXEC_DIR, strlen(BAWN_LIBEXEC_DIR), ""},
-	};
+	return strlen(self);
+}
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(places); i++) {
+/* The length of the folder above the one of that length. */
+static size_t helper_above(const char *path, size_t len)
+{
+	const char *slash = memrchr(path, '/', len);
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static int helper_find(const struct helper_place *places, size_t count, const char *name,
+		       char *ret_path, size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
 		int len = snprintf(ret_path, size, "%.*s%s/%s", (int)places[i].len, places[i].dir,
 				   places[i].below, name);
 
@@ -42,6 +51,32 @@ int helper_path(const char *name, char *ret_path, size_t size)
 			return 0;
 	}
 	return -ENOENT;
+}
+
+int helper_path(const char *name, char *ret_path, size_t size)
+{
+	char self[PATH_MAX];
+	size_t len = helper_self(self);
+	const struct helper_place places[] = {
+		{self, len, ""},
+		{self, helper_above(self, len), "/libexec/bawn"},
+		{BAWN_LIBEXEC_DIR, strlen(BAWN_LIBEXEC_DIR), ""},
+	};
+
+	return helper_find(places, BAWN_ARRAY_SIZE(places), name, ret_path, size);
+}
+
+int helper_bawn(char *ret_path, size_t size)
+{
+	char self[PATH_MAX];
+	size_t len = helper_self(self);
+	const struct helper_place places[] = {
+		{self, len, ""},
+		{self, helper_above(self, helper_above(self, len)), "/bin"},
+		{BAWN_BIN_DIR, strlen(BAWN_BIN_DIR), ""},
+	};
+
+	return helper_find(places, BAWN_ARRAY_SIZE(places), "bawn", ret_path, size);
 }
 
 int helper_version(const char *path, char *ret_version, size_t size)

@@ -15,6 +15,10 @@
 /* The first place that has an executable file of that name; 0, or -ENOENT. */
 int helper_path(const char *name, char *ret_path, size_t size);
 
+/* Bawn itself, for its other programs: beside them, in the bin of their prefix, or where this build
+ * puts it.  0, or -ENOENT. */
+int helper_bawn(char *ret_path, size_t size);
+
 /* The version in the file at path; 0; -ENOMSG: it has none; or another -errno. */
 int helper_version(const char *path, char *ret_version, size_t size);
 

@@ -381,6 +381,35 @@ const struct verb verbs[] = {
 		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
 	},
 	{
+		.name = "top",
+		.usage = "[OPTIONS]",
+		.summary = "watch all sessions on one screen, and act on them",
+		.description =
+			"Shows all your sessions, those that run and those that have ended and "
+			"left changes, and keeps the screen up to date until you press q. A row "
+			"has the session's name, its state (runs, detached, paused, ended, cut "
+			"off; silent: it does not answer), its age, the number of processes in "
+			"the box, the memory that these alone have, the bytes of connections that "
+			"were closed, how often something was refused, how many changed files wait "
+			"to be applied, the preset or the first word of the command, and the "
+			"folder. A dash stands for what is not known. At the bottom stand the "
+			"folder and the command of the chosen session at length.\n\n"
+			"Arrow keys choose. Enter looks inside: the tree of processes, and the "
+			"last events of the record. a attaches (Ctrl-\\ comes back), p pauses "
+			"and lets go on, s stops and asks first, + allows a host, d shows the "
+			"changes, o sorts by name, age, memory or refusals, ? lists the keys and q "
+			"quits.\n\n"
+			"It needs a terminal, of 80 columns and 24 lines or more, and no colours. "
+			"It looks about once in a second, and writes nothing to the terminal when "
+			"nothing is different.",
+		.examples = "bawn top\tall sessions",
+		.exits = "0\tyou quit\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no terminal, or the sessions could not be looked for",
+		.options = BIT(HELP),
+		.program = "bawn-top",
+	},
+	{
 		.name = "rename",
 		.usage = "SESSION NAME",
 		.summary = "give a session another name",
@@ -1091,6 +1120,17 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
 		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
+		.hidden = true,
+	},
+	{
+		.name = "tally",
+		.usage = "[OPTIONS]",
+		.summary = "count what the records of running sessions say",
+		.description = "A part of 'bawn top', which starts it.",
+		.examples = "bawn tally\tas 'bawn top' starts it",
+		.exits = EXITS_OF_QUESTION,
+		.options = BIT(HELP),
+		.program = "bawn-history",
 		.hidden = true,
 	},
 	{

@@ -38,5 +38,6 @@ int history_show(const struct invocation *i);
 int history_why(const struct invocation *i);      /* for events and paths */
 int history_sessions(const struct invocation *i); /* --all */
 int history_record(const struct invocation *i);
+int history_tally(const struct invocation *i); /* hidden, for `bawn top` */
 
 #endif

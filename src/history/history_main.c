@@ -15,7 +15,7 @@
 static const struct verb_act history_verbs[] = {
 	{"log", history_log},       {"show", history_show},         {"why", history_why},
 	{"record", history_record}, {"sessions", history_sessions}, /* --all */
-	{"ls", history_sessions},   {"ps", history_sessions},
+	{"ls", history_sessions},   {"ps", history_sessions},       {"tally", history_tally},
 };
 
 int main(int argc, char **argv)

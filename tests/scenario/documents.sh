@@ -263,6 +263,7 @@ libraries_of()
 		/ (inflate|deflate)(Init2?_)?$/ { has["zlib"] = 1 }
 		/ ZSTD_[A-Za-z0-9_]+$/ { has["zstd"] = 1 }
 		/ sqlite3_[a-z0-9_]+$/ { has["SQLite"] = 1 }
+		/ (newterm|endwin)$/ { has["ncurses"] = 1 }
 		/ vterm_[a-z0-9_]+$/ { has["libvterm"] = 1 }
 		/ yaml_parser_[a-z]+$/ { has["libyaml"] = 1 }
 		/ main$/ { symbols = 1 }

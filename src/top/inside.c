@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inside.h"
+
+#include "box_look.h"
+#include "page.h"
+#include "str.h"
+
+#include <stdio.h>
+
+enum { INSIDE_TEXT_MAX = 8 << 20, INSIDE_AGAIN_MS = 2000 };
+
+void inside_init(struct inside *s)
+{
+	*s = (struct inside){.text = BUF_INIT(INSIDE_TEXT_MAX),
+			     .events = BUF_INIT(TASK_SAID_MAX),
+			     .log = TASK_INIT};
+}
+
+void inside_fini(struct inside *s)
+{
+	task_fini(&s->log);
+	buf_fini(&s->text);
+	buf_fini(&s->events);
+}
+
+/* Another session is looked into. */
+static void inside_turn(struct inside *s, const char *name)
+{
+	task_fini(&s->log);
+	s->log = TASK_INIT;
+	buf_clear(&s->text);
+	buf_clear(&s->events);
+	s->again = 0;
+	(void)snprintf(s->name, sizeof(s->name), "%s", name);
+}
+
+static void inside_ask(struct inside *s, const struct model_row *row, int64_t now)
+{
+	char most[16];
+	const char *const words[] = {"bawn", "log", "-n", most, row->name, NULL};
+	bool first = s->again == 0;
+
+	if (s->log.pid > 0 || now < s->again || (!first && s->seen == row->events))
+		return;
+	(void)snprintf(most, sizeof(most), "%d", INSIDE_EVENTS);
+	s->again = now + INSIDE_AGAIN_MS;
+	s->seen = row->events;
+	(void)task_start(&s->log, "bawn-history", words, false);
+}
+
+/* The newest first: what happens stands where it is seen. */
+static void inside_put_events(struct inside *s)
+{
+	const char *from = buf_str(&s->events);
+
+	for (size_t end = s->events.len; end > 0;) {
+		const char *newline = memrchr(from, '\n', end - 1);
+		size_t at = newline ? (size_t)(newline - from) + 1 : 0;
+
+		buf_put(&s->text, from + at, end - at);
+		if (from[end - 1] != '\n')
+			buf_put_char(&s->text, '\n');
+		end = at;
+	}
+}
+
+void inside_look(struct inside *s, struct model *m, int64_t now)
+{
+	const struct model_row *row = model_chosen(m);
+	bool shown = row && (m->mode == MODEL_INSIDE ||
+			     (m->mode == MODEL_HELP && m->before == MODEL_INSIDE));
+
+	if (!shown) {
+		if (s->name[0])
+			inside_turn(s, "");
+		return;
+	}
+	if (!str_equal(s->name, row->name))
+		inside_turn(s, row->name);
+	inside_ask(s, row, now);
+	buf_clear(&s->text);
+	page_put_facts(&s->text, row);
+	if (row->watch.init > 0 && row->has_processes) {
+		buf_put_str(&s->text, "\nprocesses\n");
+		(void)box_look_tree(row->watch.init, &s->text);
+	}
+	buf_put_str(&s->text, "\nlast events, the newest first\n");
+	inside_put_events(s);
+}
+
+int inside_read(struct inside *s)
+{
+	int r = task_read(&s->log);
+
+	if (r == 1) {
+		buf_clear(&s->events);
+		buf_put(&s->events, s->log.said.ptr, s->log.said.len);
+	}
+	return r;
+}
