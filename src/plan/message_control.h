@@ -17,6 +17,7 @@ struct message_session {
 	bool held;           /* `bawn pause` */
 	bool terminal;       /* its command has one */
 	uint64_t viewers;    /* who see it */
+	uint64_t box;        /* pid 1 of its box, as the host numbers it */
 };
 
 /*
@@ -26,7 +27,7 @@ struct message_session {
  * fields, and the numbers of both types never change; any other change of what peer and keeper say to
  * each other makes the version one more.
  */
-enum { MESSAGE_CONTROL_VERSION = 1 };
+enum { MESSAGE_CONTROL_VERSION = 2 };
 
 struct message_hello {
 	uint64_t version;

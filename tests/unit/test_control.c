@@ -868,7 +868,7 @@ static void test_versions(void **state)
 	struct span body = {NULL, 0};
 
 	assert_int_equal(say_hello(fd, MESSAGE_CONTROL_VERSION + 1, "99.0"), 0);
-	assert_refused_version(w, fd, "this is bawn 99.0 with version 2");
+	assert_refused_version(w, fd, "this is bawn 99.0 with version 3");
 	assert_int_equal(say_hello(fd, UINT64_MAX, ""), 0);
 	assert_refused_version(w, fd, "bawn of an older kind with version 18446744073709551615");
 	assert_int_equal(channel_send(fd, MESSAGE_STATUS, body, NULL, 0), 0);
