@@ -103,6 +103,8 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	case PLAN_LIMIT_FILE_SIZE:
 	case PLAN_LIMIT_MEMORY:
 	case PLAN_LIMIT_NETWORK:
+	case PLAN_LIMIT_BOX_MEMORY:
+	case PLAN_LIMIT_BOX_MEMORY_SOFT:
 		words_size(into, limit->value);
 		return;
 	case PLAN_LIMIT_CPU_TIME:
@@ -111,6 +113,8 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 		return;
 	case PLAN_LIMIT_PROCESSES:
 	case PLAN_LIMIT_OPEN_FILES:
+	case PLAN_LIMIT_BOX_CPU:
+	case PLAN_LIMIT_BOX_CPU_WEIGHT:
 	case PLAN_LIMIT_COUNT:
 		break;
 	}

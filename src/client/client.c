@@ -31,6 +31,7 @@
 #include "forward.h"
 #include "helper.h"
 #include "host_run.h"
+#include "limited.h"
 #include "listening.h"
 #include "loop.h"
 #include "message_box.h"
@@ -101,7 +102,8 @@ struct client {
 	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
 	struct handover handover;
-	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
+	struct cgroup group; /* of the box */
+	int given[6];        /* plan, keys' end, 0, 1, 2, program: as many as there are */
 	size_t given_count;
 	struct detach_key detach_key;
 	bool ended;
@@ -909,8 +911,7 @@ static void client_describe_terminal(struct client *c, struct termios *modes)
 	}
 	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
 	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	/* In the background they are those of whoever has the terminal: a shell that edits lines.
-	 */
+	/* In the background they are of whoever has the terminal: a shell that edits lines. */
 	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
 	    tcgetattr(c->terminal.fd, modes) == 0)
 		c->spawn.modes = (struct span){(const uint8_t *)modes, sizeof(*modes)};
@@ -932,6 +933,8 @@ static int client_start(struct client *c, const struct plan *plan,
 			  &c->given[c->given_count], e);
 	if (r == 0)
 		r = handover_send(&c->handover, false, e);
+	if (r == 0)
+		r = limited_begin(plan, options->session, &c->group, e);
 	if (r < 0)
 		return r;
 	c->given_count += c->given[c->given_count] >= 0;
@@ -956,6 +959,8 @@ static int client_start(struct client *c, const struct plan *plan,
 	r = client_send_control(c);
 	if (r == 0)
 		r = client_send_record(c);
+	if (r == 0)
+		r = limited_send(&c->group, c->keeper.fd);
 	if (r == 0)
 		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
 				 c->given, c->given_count);
@@ -1025,6 +1030,7 @@ static void client_end(struct client *c)
 	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
 		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
+	limited_end(&c->group);
 	fd_close(&c->signals);
 	fd_close(&c->grace);
 	fd_close(&c->first);
@@ -1047,6 +1053,7 @@ static struct client *client_new(const struct client_options *options, struct er
 	c->ssh_agent = c->workspace = "";
 	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
 	c->handover = HANDOVER_INIT;
+	c->group = CGROUP_INIT;
 	c->byte_letters = terminal_has_byte_letters();
 	c->plan = options->plan;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = c->keeper_ends = -1;

@@ -14,6 +14,7 @@
 #include "base.h"
 #include "error.h"
 #include "span.h"
+#include "plan.h"
 
 struct plan_ssh_key;
 struct mountinfo;
@@ -92,7 +93,9 @@ struct host {
 	struct host_list
 		private_places; /* those of ~/.ssh and the like that exist: hidden, and listed */
 	struct host_list named; /* what the policy names, set by host_name; origin: as written */
-	const char *ssh_agent;  /* the socket of the user's ssh agent; NULL for none */
+	const char *
+		limit_missing[PLAN_LIMIT_COUNT]; /* why this machine cannot keep it; NULL: it can */
+	const char *ssh_agent;         /* the socket of the user's ssh agent; NULL for none */
 	struct plan_ssh_key *ssh_keys; /* of the hosts that the policy names for ssh */
 	size_t ssh_key_count;
 	struct span placeholder_key; /* this user's; empty when there is none yet */

@@ -28,6 +28,7 @@
 #include "fd.h"
 #include "joined.h"
 #include "keyring.h"
+#include "limiting.h"
 #include "loop.h"
 #include "make.h"
 #include "message_box.h"
@@ -85,7 +86,8 @@ struct keeper {
 	struct keyring keyring; /* if the plan needs keys */
 	struct signing signing; /* if the plan has ssh keys */
 	struct recording recording;
-	int lookups; /* the resolver's end, while there is none; or -1 */
+	struct limiting limiting; /* if the box has a cgroup */
+	int lookups;              /* the resolver's end, while there is none; or -1 */
 	struct control control;
 	struct joined joined; /* other commands in the box */
 	struct asked asked;   /* for snapshots, by the box */
@@ -689,6 +691,7 @@ static void keeper_look(void *context, struct message_session *session)
 
 	session->box = k->made.pid > 0 ? (uint64_t)k->made.pid : 0;
 	session->terminal = k->master.expected;
+	session->box = (uint64_t)k->made.pid;
 	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }
 
@@ -835,7 +838,9 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	r = make_box(k->plan, k->programs, ends[1], plan_fd, &k->made, e);
+	const struct make_box_fds given = {ends[1], plan_fd, k->limiting.procs};
+
+	r = make_box(k->plan, k->programs, &given, &k->made, e);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
@@ -893,6 +898,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	if (r == 0)
 		r = keeper_start_clock(k);
 	if (r == 0)
+		r = limiting_watch(&k->limiting, &k->loop, &k->recording, keeper_show, k);
+	if (r == 0)
 		r = recording_serve(&k->recording, &k->loop, keeper_on_recorder_gone, k);
 	k->recording.on_event = keeper_show;
 	if (r < 0)
@@ -918,6 +925,13 @@ static int keeper_on_control(void *context, struct channel_packet *packet, struc
 	return control_open(&k->control, packet, e);
 }
 
+static int keeper_on_limits(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return limiting_take(&k->limiting, packet, e);
+}
+
 static int keeper_on_record(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -928,6 +942,7 @@ static int keeper_on_record(void *context, struct channel_packet *packet, struct
 static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << KEEPER_NEW, keeper_on_record},
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 4, 1u << KEEPER_NEW, keeper_on_control},
+	{MESSAGE_LIMITS, "LIMITS", 16, 2, 4, 1u << KEEPER_NEW, keeper_on_limits},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
@@ -1143,6 +1158,7 @@ int keeper_run(int channel, int programs)
 	k.keyring = KEYRING_INIT;
 	k.signing = SIGNING_INIT;
 	k.recording = RECORDING_INIT;
+	k.limiting = LIMITING_INIT;
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
 				    .rules = keeper_client_rules,
@@ -1165,6 +1181,7 @@ int keeper_run(int channel, int programs)
 	if (r < 0 && k.failure.code == 0)
 		(void)error_sys(&k.failure, r, "keeping the session");
 	keeper_end_box(&k);
+	limiting_end(&k.limiting);
 	joined_end(&k.joined);
 	keeper_end_gate(&k);
 	keeper_drain(&k);

@@ -17,7 +17,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -79,12 +79,26 @@ static int make_place_fds(const int *fds, size_t count)
 	return 0;
 }
 
-static _Noreturn void make_child(const struct plan *plan, int programs, int channel, int plan_fd)
+/* Steps into the box's cgroup.  Its root is then what the box sees as the root of all. */
+static int make_enter_group(const struct plan *plan, int procs)
+{
+	if (procs < 0)
+		return 0;
+	int r = fd_write_all(procs, "0", 1);
+
+	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_CGROUP_NS) &&
+	    unshare(CLONE_NEWCGROUP) < 0)
+		r = -errno;
+	return r;
+}
+
+static _Noreturn void make_child(const struct plan *plan, int programs,
+				 const struct make_box_fds *given)
 {
 	static char name[] = "bawn-box";
 	char *const argv[] = {name, NULL};
 	char *const envp[] = {NULL};
-	const int fds[] = {channel, plan_fd};
+	const int fds[] = {given->channel, given->plan};
 	int box = openat(programs, "bawn-box", O_PATH | O_CLOEXEC);
 	const int next = MAKE_FIRST_FD + (int)BAWN_ARRAY_SIZE(fds);
 	sigset_t none;
@@ -94,7 +108,7 @@ static _Noreturn void make_child(const struct plan *plan, int programs, int chan
 	/* Ablation, root only: an exec does not take capabilities from the real root. */
 	bool keeps = plan_goes_without(plan, PLAN_LAYER_USER_NS);
 
-	if ((!keeps && make_ambient() < 0) || box < 0 ||
+	if (make_enter_group(plan, given->group) < 0 || (!keeps && make_ambient() < 0) || box < 0 ||
 	    make_place_fds(fds, BAWN_ARRAY_SIZE(fds)) < 0 || dup3(box, next, O_CLOEXEC) < 0)
 		_exit(1);
 	if (!plan_goes_without(plan, PLAN_LAYER_FDS) &&
@@ -122,7 +136,7 @@ static int make_explain(const struct plan *plan, int code, struct error *e)
 	return error_sys(e, code, "making the box's namespaces");
 }
 
-int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, const struct make_box_fds *given,
 	     struct make_result *ret_result, struct error *e)
 {
 	unsigned long flags = SIGCHLD | CLONE_PIDFD;
@@ -131,6 +145,9 @@ int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(make_namespaces); i++)
 		if (!plan_goes_without(plan, make_namespaces[i].layer))
 			flags |= make_namespaces[i].flag;
+	/* That of cgroups begins where the process stands; so first it goes there. */
+	if (given->group >= 0)
+		flags &= ~(unsigned long)CLONE_NEWCGROUP;
 #if defined(__x86_64__) || defined(__aarch64__)
 	long pid = syscall(SYS_clone, flags, NULL, &pidfd, NULL, NULL);
 #else
@@ -139,7 +156,7 @@ int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	if (pid < 0)
 		return make_explain(plan, -errno, e);
 	if (pid == 0)
-		make_child(plan, programs, channel, plan_fd);
+		make_child(plan, programs, given);
 	*ret_result = (struct make_result){(pid_t)pid, pidfd};
 	return 0;
 }

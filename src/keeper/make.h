@@ -12,12 +12,18 @@ struct make_result {
 	int pidfd;
 };
 
+/* Descriptors for the box: 3, 4, and the file that takes it into its cgroup, which it does not keep;
+ * -1: it has none. */
+struct make_box_fds {
+	int channel, plan, group;
+};
+
 /*
  * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with descriptors
  * 3 (channel) and 4 (the plan) and nothing else.  When a namespace is refused, e names it and the
  * way out.
  */
-int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, const struct make_box_fds *given,
 	     struct make_result *ret_result, struct error *e);
 
 /* Descriptors for the gate besides its channels to us and to the resolver: 4, and 6 or -1. */

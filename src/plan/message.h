@@ -77,6 +77,9 @@
  *	recorder -> keeper READY     the event that begins the session is in the record
  *	                   FAILED    there is no record
  *
+ *	client -> keeper   LIMITS    before START, where the box has a cgroup: its folder, the file
+ *	                             that takes processes, and those that tell of reached limits
+ *
  *	peer -> keeper     SPAWN     another command for the box; from then on as between client and
  *	                             keeper (joined.h)
  *	                   ATTACH    the peer sees the session's terminal, and may type there
@@ -165,6 +168,7 @@ enum message_type {
 	MESSAGE_REACH,
 	MESSAGE_REACHED,
 	MESSAGE_RESTLESS,
+	MESSAGE_LIMITS,
 };
 
 struct message_failed {

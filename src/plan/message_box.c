@@ -28,6 +28,12 @@ static const struct schema_field message_job_fields[] = {
 };
 const struct schema message_job_schema = SCHEMA_OF(struct message_job, message_job_fields);
 
+static const struct schema_field message_limits_fields[] = {
+	SCHEMA_FIELD_BOOL(struct message_limits, memory),
+	SCHEMA_FIELD_BOOL(struct message_limits, processes),
+};
+const struct schema message_limits_schema = SCHEMA_OF(struct message_limits, message_limits_fields);
+
 static const struct schema_field message_resize_fields[] = {
 	SCHEMA_FIELD_U64(struct message_resize, job),
 	SCHEMA_FIELD_U64(struct message_resize, rows),

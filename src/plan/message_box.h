@@ -40,6 +40,12 @@ struct message_job {
 	uint64_t value;
 };
 
+/* LIMITS: the descriptors are the folder, cgroup.procs, memory.events, pids.events, those that there
+ * are, in this order. */
+struct message_limits {
+	bool memory, processes;
+};
+
 struct message_resize {
 	uint64_t job;
 	uint64_t rows, columns;
@@ -60,6 +66,7 @@ struct message_capture {
 
 extern const struct schema message_spawn_schema;
 extern const struct schema message_job_schema;
+extern const struct schema message_limits_schema;
 extern const struct schema message_resize_schema;
 extern const struct schema message_attach_schema;
 extern const struct schema message_capture_schema;

@@ -162,6 +162,11 @@ enum plan_limit_kind {
 	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
 	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
 	PLAN_LIMIT_NETWORK,    /* bytes both ways, whole session, kept by the gate */
+	/* Of the whole box, kept by its cgroup (src/host/box_limits.h). */
+	PLAN_LIMIT_BOX_MEMORY,      /* bytes */
+	PLAN_LIMIT_BOX_MEMORY_SOFT, /* bytes; above it the kernel slows the box down */
+	PLAN_LIMIT_BOX_CPU,         /* percent of one processor */
+	PLAN_LIMIT_BOX_CPU_WEIGHT,  /* its share beside others; theirs is 100 */
 	PLAN_LIMIT_COUNT,
 };
 

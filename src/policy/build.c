@@ -108,18 +108,52 @@ static void build_command(struct build *b, const char *const *argv)
 	}
 }
 
-static void build_limits(struct build *b)
+/* A limit that this machine cannot keep is not in the plan: it stops the start, or is said. */
+static int build_missing_limit(struct build *b, unsigned int kind)
+{
+	const struct policy_number *limit = &b->policy->limits[kind];
+	const char *why = b->host->limit_missing[kind];
+
+	if (b->policy->limits_said) {
+		struct plan_note *note = build_grow(b, BUILD_LIST(b->plan.notes));
+
+		*note = (struct plan_note){
+			.kind = PLAN_NOTE_NOT_GIVEN,
+			.what = build_printf(b, "the limit %s", plan_limit_words[kind]),
+			.why = why,
+			.origin = limit->origin,
+			.said = true};
+		return 0;
+	}
+	int r = error_set(b->e, -EOPNOTSUPP, "the limit %s (%s) cannot be kept: %s",
+			  plan_limit_words[kind], limit->origin, why);
+
+	error_next(b->e,
+		   "'systemd-run --user --scope -p Delegate=yes bawn run ...' gives bawn a cgroup "
+		   "of its own; --limit missing=say starts without this limit.");
+	return r;
+}
+
+static int build_limits(struct build *b)
 {
 	for (unsigned int kind = 0; kind < PLAN_LIMIT_COUNT; kind++) {
 		const struct policy_number *limit = &b->policy->limits[kind];
 
 		if (!limit->set)
 			continue;
+		if (b->host->limit_missing[kind]) {
+			int r = build_missing_limit(b, kind);
+
+			if (r < 0)
+				return r;
+			continue;
+		}
 		struct plan_limit *copy = build_grow(b, BUILD_LIST(b->plan.limits));
 
 		*copy = (struct plan_limit){
 			.kind = kind, .value = limit->value, .origin = limit->origin};
 	}
+	return 0;
 }
 
 /* Rules that open more than their words show get a warning. */
@@ -265,7 +299,9 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 		return r;
 	build_trust_env(&b);
 	build_env(&b);
-	build_limits(&b);
+	r = build_limits(&b);
+	if (r < 0)
+		return r;
 	if (b.plan.backend != PLAN_BACKEND_HOST)
 		build_ssh(&b);
 	build_ask(&b);

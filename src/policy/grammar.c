@@ -24,6 +24,7 @@ static const char *const grammar_backend_words[] = {"namespace", "host", NULL};
 static const char *const grammar_access_words[] = {"read", "write", NULL};
 static const char *const grammar_mode_words[] = {"review", "direct", NULL};
 static const char *const grammar_reads_words[] = {"all", "outside", "none", NULL};
+static const char *const grammar_missing_words[] = {"refuse", "say", NULL};
 static const char *const grammar_proxy_words[] = {"environment", "none", NULL};
 static const char *const grammar_bool_words[] = {"false", "true", NULL};
 
@@ -172,6 +173,38 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
 		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
 		.help = "bytes sent and received over the network, of the whole session",
+	},
+	[LIMIT(PLAN_LIMIT_BOX_MEMORY)] = {
+		.name = "limits.memory", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 16 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "memory of the whole box; by a cgroup",
+	},
+	[LIMIT(PLAN_LIMIT_BOX_MEMORY_SOFT)] = {
+		.name = "limits.memory-soft", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 16 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "memory of the whole box above which it is slowed down; by a cgroup",
+	},
+	[LIMIT(PLAN_LIMIT_BOX_CPU)] = {
+		.name = "limits.cpu-percent", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = 1 << 20,
+		.help = "processor time of the whole box, in percent of one processor; by a cgroup",
+	},
+	[LIMIT(PLAN_LIMIT_BOX_CPU_WEIGHT)] = {
+		.name = "limits.cpu-weight", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = 10000,
+		.help = "its share of busy processors, where other programs have 100; by a cgroup",
+	},
+	[GRAMMAR_LIMITS_MISSING] = {
+		.name = "limits.missing", .type = GRAMMAR_WORD, .words = grammar_missing_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "refuse",
+		.help = "what to do about a limit that this machine cannot keep: not start, or say so",
 	},
 	[GRAMMAR_TMP_SIZE] = {
 		.name = "limits.tmp-size", .type = GRAMMAR_SIZE,

@@ -34,6 +34,7 @@ enum grammar_key {
 	GRAMMAR_PROXY,
 	GRAMMAR_LIMITS, /* the first of the limits; they follow in the order of plan_limit_kind */
 	GRAMMAR_LIMITS_LAST = GRAMMAR_LIMITS + PLAN_LIMIT_COUNT - 1,
+	GRAMMAR_LIMITS_MISSING,
 	GRAMMAR_TMP_SIZE,
 	GRAMMAR_DEBUG,
 	GRAMMAR_RECORD_READS,

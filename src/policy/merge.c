@@ -599,6 +599,7 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.record_origin = v[GRAMMAR_RECORD_READS].origin;
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
+	p.limits_said = v[GRAMMAR_LIMITS_MISSING].number != 0;
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);
 	p.secrets_bounded = m->secrets_bounded;
 	p.keep_days = merge_number(&v[GRAMMAR_KEEP_DAYS]);

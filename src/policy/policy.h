@@ -115,6 +115,7 @@ struct policy {
 	bool tools;                             /* mount the user's own tool folders */
 	const char *tools_origin;
 	struct policy_number limits[PLAN_LIMIT_COUNT];
+	bool limits_said; /* one that cannot be kept is said, and does not stop the start */
 	struct policy_number tmp_size; /* bytes, of each private tmpfs */
 	bool debug;
 	const char *debug_origin;

@@ -15,6 +15,7 @@
 #include "prepare.h"
 
 #include "advice.h"
+#include "box_limits.h"
 #include "build.h"
 #include "config.h"
 #include "fd.h"
@@ -458,6 +459,24 @@ static int prepare_look(struct prepare *p, const struct policy *policy)
 	return r < 0 ? r : prepare_worked(p);
 }
 
+/* Which limits this machine cannot keep.  Only a limit of the whole box makes us look. */
+static void prepare_limits(struct prepare *p, const struct policy *policy)
+{
+	unsigned int wanted = 0;
+	int why = 0;
+
+	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
+		wanted |= policy->limits[i].set ? box_limits_controller(i) : 0;
+	if (!wanted || policy->backend == PLAN_BACKEND_HOST)
+		return;
+	unsigned int can =
+		box_limits_look(wanted, host_env(p->host.environ, "XDG_RUNTIME_DIR"), &why);
+
+	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
+		if (box_limits_controller(i) & ~can)
+			p->host.limit_missing[i] = box_limits_why(why);
+}
+
 #if BAWN_ABLATION
 /* Switches the layer `environment` off: the box gets all variables of this process. */
 static int prepare_ablate_env(struct prepare *p, struct plan *plan)
@@ -880,6 +899,7 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		r = prepare_ssh(&p, &policy);
 	if (r == 0 && prepare_opens(&policy))
 		r = host_gather_trust(&p.host, p.arena, p.e);
+	prepare_limits(&p, &policy);
 	if (r == 0)
 		r = prepare_build(&p, &policy, argv, create, &made);
 	if (r == 0)

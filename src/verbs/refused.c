@@ -184,6 +184,11 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 	item->count = event->count;
 	if (!first || quiet || !r->live || refused_hosts_is_telemetry(item->host))
 		return;
+	if (event->kind == MESSAGE_EVENT_LIMIT) {
+		text_styled(r->live, TEXT_WARN, "bawn: the limit %s was reached: %s\n", item->host,
+			    item->reason);
+		return;
+	}
 	refused_name(item, name, sizeof(name));
 	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s (bawn why %s)\n", name, item->reason,
 		    item->host);

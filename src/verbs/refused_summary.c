@@ -159,10 +159,11 @@ static const char *summary_bundle(const struct summary *s, const struct refused_
 		       : NULL;
 }
 
-/* It was not refused: nobody could reach it, or it went on without what was masked. */
+/* It was not refused: nobody could reach it, it went on without what was masked, or it is a limit. */
 static bool summary_is_apart(const struct refused_item *item)
 {
-	return str_after(item->reason, MESSAGE_REASON_NO_ADDRESS) ||
+	return item->kind == MESSAGE_EVENT_LIMIT ||
+	       str_after(item->reason, MESSAGE_REASON_NO_ADDRESS) ||
 	       str_equal(item->reason, MESSAGE_REASON_MASKED);
 }
 
@@ -402,7 +403,7 @@ static void summary_apart(const struct summary *s, bool masked, const char *lead
 	for (size_t i = 0; i < r->count; i++) {
 		const struct refused_item *item = &r->items[i];
 
-		if (!summary_is_apart(item) ||
+		if (!summary_is_apart(item) || item->kind == MESSAGE_EVENT_LIMIT ||
 		    masked != str_equal(item->reason, MESSAGE_REASON_MASKED))
 			continue;
 		refused_name(item, name, sizeof(name));
@@ -413,6 +414,20 @@ static void summary_apart(const struct summary *s, bool masked, const char *lead
 	}
 	if (words.len > 0)
 		text_printf(s->text, "bawn: %s: %s\n", lead, buf_str(&words));
+}
+
+static void summary_limits(const struct refused *r, const struct text *t)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct refused_item *item = &r->items[i];
+
+		if (item->kind != MESSAGE_EVENT_LIMIT)
+			continue;
+		text_styled(t, TEXT_WARN, "bawn: the limit %s was reached", item->host);
+		if (item->count > 1)
+			text_styled(t, TEXT_WARN, ", %" PRIu64 " times", item->count);
+		text_styled(t, TEXT_WARN, ": %s\n", item->reason);
+	}
 }
 
 static void summary_changes(const struct refused *r, const struct text *t)
@@ -431,6 +446,7 @@ void refused_summary(const struct refused *r, const struct plan *plan, const str
 	struct summary s = {.refused = r, .plan = plan, .text = t, .known = REFUSED_HOSTS_INIT};
 
 	summary_changes(r, t);
+	summary_limits(r, t);
 	if (r->count == 0 && r->wanted_count == 0)
 		return;
 	if (r->count > 0)

@@ -510,6 +510,26 @@ static void explain_secrets(struct explain *x)
 	explain_say(x, TEXT_WARN, buf_str(&words));
 }
 
+/* What of the whole box is not limited. */
+static void explain_no_limit(struct explain *x)
+{
+	bool memory = false;
+	bool processors = false;
+
+	for (size_t i = 0; i < x->plan->limits.count; i++) {
+		memory = memory || x->plan->limits.items[i].kind == PLAN_LIMIT_BOX_MEMORY;
+		processors = processors || x->plan->limits.items[i].kind == PLAN_LIMIT_BOX_CPU;
+	}
+	if (x->plan->limits.count == 0)
+		explain_say(x, TEXT_PLAIN, "None.");
+	else if (!memory || !processors)
+		explain_say(x, TEXT_PLAIN,
+			    memory ? "No limit on all its processor time together."
+			    : processors
+				    ? "No limit on all its memory together."
+				    : "No limit on all its memory or processor time together.");
+}
+
 static void explain_limits(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -522,10 +542,7 @@ static void explain_limits(struct explain *x)
 		explain_path(x, plan_limit_words[p->limits.items[i].kind], buf_str(&value),
 			     p->limits.items[i].origin);
 	}
-	explain_say(x, TEXT_PLAIN,
-		    p->limits.count ? "No limit on all its memory or processor time "
-				      "together."
-				    : "None.");
+	explain_no_limit(x);
 }
 
 static void explain_terminal(struct explain *x)

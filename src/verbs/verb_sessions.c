@@ -2,6 +2,8 @@
 /* `bawn sessions`: lists what runs, and what has ended and left changes.  It also tidies up after
  * sessions that were killed. */
 #include "bawn_verbs.h"
+#include "box_use.h"
+#include "cgroup.h"
 #include "elsewhere.h"
 #include "fd.h"
 #include "help.h"
@@ -71,8 +73,36 @@ static void sessions_json_listening(struct json *j, const struct session *s)
 	json_close(j, ']');
 }
 
-static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
+static const struct plan_limit *sessions_limit(const struct plan *plan, enum plan_limit_kind kind)
 {
+	for (size_t i = 0; i < plan->limits.count; i++)
+		if (plan->limits.items[i].kind == kind)
+			return &plan->limits.items[i];
+	return NULL;
+}
+
+/* "12 of 1024 processes, 34 MiB of 2 GiB". */
+static void sessions_use(struct buf *into, const struct session *s, const struct box_use *use)
+{
+	const struct plan_limit *processes = sessions_limit(s->plan, PLAN_LIMIT_PROCESSES);
+	const struct plan_limit *memory = sessions_limit(s->plan, PLAN_LIMIT_BOX_MEMORY);
+
+	buf_putf(into, "%" PRIu64, use->processes);
+	if (processes)
+		buf_putf(into, " of %" PRIu64, processes->value);
+	buf_putf(into, " process%s, ", use->processes == 1 && !processes ? "" : "es");
+	words_size(into, use->memory);
+	if (memory) {
+		buf_put_str(into, " of ");
+		words_size(into, memory->value);
+	}
+}
+
+static void sessions_print_one(const struct text *t, const char *state, const struct session *s,
+			       const struct box_use_table *boxes)
+{
+	struct box_use use;
+
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 
@@ -100,10 +130,34 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	sessions_print_name(t, state, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
 	sessions_print_listening(t, s);
+	if (!box_use_of(boxes, (pid_t)s->state.box, &use))
+		return;
+	buf_clear(&line);
+	sessions_use(&line, s, &use);
+	text_styled(t, TEXT_FAINT, "%*s%s\n", SESSIONS_NAME, "", buf_str(&line));
 }
 
-static void sessions_json_one(struct json *j, const char *state, const struct session *s)
+static void sessions_json_use(struct json *j, const struct session *s, const struct box_use *use)
 {
+	json_key(j, "use");
+	json_open(j, '{');
+	json_key_u64(j, "processes", use->processes);
+	json_key_u64(j, "memory", use->memory);
+	json_key_bool(j, "cgroup", use->grouped);
+	json_close(j, '}');
+	json_key(j, "limits");
+	json_open(j, '{');
+	for (size_t i = 0; i < s->plan->limits.count; i++)
+		json_key_u64(j, plan_limit_words[s->plan->limits.items[i].kind],
+			     s->plan->limits.items[i].value);
+	json_close(j, '}');
+}
+
+static void sessions_json_one(struct json *j, const char *state, const struct session *s,
+			      const struct box_use_table *boxes)
+{
+	struct box_use use;
+
 	json_open(j, '{');
 	sessions_json_name(j, state, s->name);
 	json_key_bool(j, "running", true);
@@ -125,6 +179,8 @@ static void sessions_json_one(struct json *j, const char *state, const struct se
 		json_key_u64(j, "viewers", s->state.viewers);
 		json_key_u64(j, "changes", s->state.generation);
 		sessions_json_listening(j, s);
+		if (box_use_of(boxes, (pid_t)s->state.box, &use))
+			sessions_json_use(j, s, &use);
 	}
 	json_close(j, '}');
 }
@@ -277,8 +333,8 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 		       : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
 }
 
-static int sessions_print_json(const struct session_list *l, const struct host *h,
-			       struct arena *arena, struct error *e)
+static int sessions_print_json(const struct session_list *l, const struct box_use_table *boxes,
+			       const struct host *h, struct arena *arena, struct error *e)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(SESSIONS_BYTES_MAX);
 	struct text t = text_open(STDOUT_FILENO);
@@ -286,7 +342,7 @@ static int sessions_print_json(const struct session_list *l, const struct host *
 
 	json_open(&j, '[');
 	for (size_t i = 0; i < l->count; i++)
-		sessions_json_one(&j, h->state_dir, &l->items[i]);
+		sessions_json_one(&j, h->state_dir, &l->items[i], boxes);
 	struct sessions_stopped stopped = {.j = &j, .e = e};
 	int r = sessions_stopped(&stopped, h, arena);
 
@@ -301,6 +357,7 @@ int verb_sessions(const struct invocation *i)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	_cleanup_box_use_ struct box_use_table boxes = {NULL, 0};
 	struct text t = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 	struct host host;
@@ -318,15 +375,19 @@ int verb_sessions(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
+	/* Without a look at it the list is shorter, and as good. */
+	if (list.count > 0)
+		(void)box_use_look(&boxes);
+	cgroup_sweep_own();
 	if (invocation_has(i, OPTION_JSON)) {
-		int code = sessions_print_json(&list, &host, &arena, &e);
+		int code = sessions_print_json(&list, &boxes, &host, &arena, &e);
 
 		if (e.code < 0)
 			verb_complain(&e);
 		return code;
 	}
 	for (size_t n = 0; n < list.count; n++)
-		sessions_print_one(&t, host.state_dir, &list.items[n]);
+		sessions_print_one(&t, host.state_dir, &list.items[n], &boxes);
 	struct sessions_stopped stopped = {.t = &t, .e = &e};
 
 	if (sessions_stopped(&stopped, &host, &arena) < 0) {

@@ -310,7 +310,7 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       WITHIN(b->record_mark, a->record_mark, within_path) &&
 	       WITHIN(a->terminal, b->terminal, str_equal) && within_holds(a, b) &&
 	       WITHIN(b->hold_paths, a->hold_paths, str_equal) &&
-	       within_number(&a->tmp_size, &b->tmp_size) &&
+	       within_number(&a->tmp_size, &b->tmp_size) && a->limits_said <= b->limits_said &&
 	       within_number(&a->keep_days, &b->keep_days) &&
 	       within_number(&a->keep_size, &b->keep_size) &&
 	       WITHIN(a->read, b->read, within_path) && WITHIN(a->write, b->write, within_path) &&

@@ -601,6 +601,24 @@ static void limits_layers_and_notes_are_carried_over(void **state)
 	assert_non_null(world_note(w, PLAN_NOTE_NOT_GIVEN, ".docker/bin"));
 }
 
+/* Nothing is in the plan that is not kept. */
+static void a_limit_that_cannot_be_kept_stops_the_start_or_is_said(void **state)
+{
+	struct world *w = *state;
+
+	w->policy.limits[PLAN_LIMIT_BOX_MEMORY] = (struct policy_number){true, 1 << 30, "--limit"};
+	w->policy.limits[PLAN_LIMIT_BOX_CPU] = (struct policy_number){true, 50, "--limit"};
+	w->host.limit_missing[PLAN_LIMIT_BOX_MEMORY] = "of a reason";
+	world_refused(w, "the limit memory (--limit) cannot be kept: of a reason");
+	w->policy.limits_said = true;
+	world_build(w);
+	assert_int_equal(w->plan.limits.count, 1);
+	assert_int_equal(w->plan.limits.items[0].kind, PLAN_LIMIT_BOX_CPU);
+	const struct plan_note *note = world_note(w, PLAN_NOTE_NOT_GIVEN, "the limit memory");
+
+	assert_true(note && note->said);
+}
+
 static void without_a_command_it_is_the_users_shell(void **state)
 {
 	struct world *w = *state;
@@ -784,6 +802,7 @@ int main(void)
 		PROMISE(a_tool_folder_in_place_of_the_frame_is_left_out),
 		PROMISE(what_is_on_path_and_can_be_written_is_a_warning),
 		PROMISE(limits_layers_and_notes_are_carried_over),
+		PROMISE(a_limit_that_cannot_be_kept_stops_the_start_or_is_said),
 		PROMISE(without_a_command_it_is_the_users_shell),
 		PROMISE(the_host_backend_has_no_mounts_and_hides_nothing),
 		PROMISE(a_full_arena_is_an_error_and_no_plan),

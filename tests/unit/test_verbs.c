@@ -189,7 +189,7 @@ static void test_words_come_from_the_grammar(void **state)
 	(void)state;
 	assert_int_equal(option_words(&options[OPTION_BACKEND], words), 2);
 	assert_string_equal(words[1], "host");
-	assert_int_equal(option_words(&options[OPTION_LIMIT], words), PLAN_LIMIT_COUNT + 1);
+	assert_int_equal(option_words(&options[OPTION_LIMIT], words), PLAN_LIMIT_COUNT + 2);
 	assert_string_equal(words[0], "processes");
 	assert_true(option_words(&options[OPTION_PRESET], words) > 0);
 	assert_true(option_words(&options[OPTION_USE], words) > 10);
