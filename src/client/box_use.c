@@ -1,108 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box_use.h"
 
+#include "array.h"
 #include "cgroup.h"
 #include "dir.h"
 #include "fd.h"
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BOX_USE_BYTES = 64 << 10, BOX_USE_FIRST = 256 };
+enum { BOX_USE_FILE = 32 << 10, BOX_USE_MOST = 4096 /* processes that we look at */ };
 
-struct box_use_process {
-	pid_t pid, parent;
-	uint64_t threads, memory;
-	const struct box_use_process *above; /* its parent; NULL: not in the table */
-};
-
-static uint64_t box_use_field(const char *text, const char *name)
+/* Reads the beginning of a file in /proc as a string; its length, or -errno. */
+static ssize_t box_use_read(const char *path, char *into, size_t size)
 {
-	const char *at = strstr(text, name);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -errno : read(fd, into, size - 1);
 
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+	n = n < 0 && fd >= 0 ? -errno : n;
+	into[n > 0 ? n : 0] = '\0';
+	return n;
 }
 
-static int box_use_add(struct box_use_table *t, pid_t pid)
+/* --- a tree of processes ---------------------------------------------------------------- */
+
+struct box_use_place {
+	pid_t pid;
+	int depth;
+};
+
+struct box_use_stack {
+	struct box_use_place *items;
+	size_t count;
+};
+
+/* Puts the children of one thread on the stack, the first on top. */
+static void box_use_push(struct box_use_stack *s, const char *path, int depth)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(BOX_USE_BYTES);
-	char path[64];
+	static char text[BOX_USE_FILE];
+	size_t from = s->count;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (fd_read_file_at(AT_FDCWD, path, &text) < 0)
-		return 0; /* it has ended */
-	/* Full at every power of two from the first on: then twice the room. */
-	if (t->count == 0 || (t->count >= BOX_USE_FIRST && (t->count & (t->count - 1)) == 0)) {
-		size_t room = t->count ? 2 * t->count : BOX_USE_FIRST;
-		struct box_use_process *more = realloc(t->items, room * sizeof(*more));
+	if (box_use_read(path, text, sizeof(text)) <= 0)
+		return;
+	for (char *at = text, *end; s->count < BOX_USE_MOST; at = end) {
+		long pid = strtol(at, &end, 10);
 
-		if (!more)
-			return -ENOMEM;
-		t->items = more;
+		if (end == at || pid <= 0 || pid > INT_MAX || !ARRAY_GROW(s->items, s->count))
+			break;
+		s->items[s->count++] = (struct box_use_place){(pid_t)pid, depth};
 	}
-	t->items[t->count++] = (struct box_use_process){
-		.pid = pid,
-		.parent = (pid_t)box_use_field(buf_str(&text), "\nPPid:"),
-		.threads = box_use_field(buf_str(&text), "\nThreads:"),
-		.memory = box_use_field(buf_str(&text), "\nVmRSS:") * 1024,
+	for (size_t a = from, b = s->count; a + 1 < b; a++) {
+		struct box_use_place swap = s->items[a];
+
+		s->items[a] = s->items[--b];
+		s->items[b] = swap;
+	}
+}
+
+/* The children of all threads.  A folder has two links more than it has folders. */
+static void box_use_children(struct box_use_stack *s, pid_t pid, int depth)
+{
+	char path[96];
+	struct stat st;
+	int r = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (stat(path, &st) < 0)
+		return;
+	if (st.st_nlink <= 3) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+		box_use_push(s, path, depth);
+		return;
+	}
+	_cleanup_dir_ DIR *all = dir_read(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
+
+	for (const struct dirent *d; all && (d = dir_next(all, &r));) {
+		if (d->d_name[0] < '0' || d->d_name[0] > '9')
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%.10s/children", pid, d->d_name);
+		box_use_push(s, path, depth);
+	}
+}
+
+static bool box_use_is_box(pid_t pid)
+{
+	char path[64], name[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	return box_use_read(path, name, sizeof(name)) > 0 && str_equal(name, "bawn-box\n");
+}
+
+/* -ENOENT: it has ended. */
+static int box_use_read_process(const struct box_use_place *at, struct box_use_process *ret)
+{
+	char path[64], text[128];
+	unsigned long resident = 0, shared = 0;
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", at->pid);
+	if (box_use_read(path, text, sizeof(text)) <= 0)
+		return -ENOENT;
+	char *next = text;
+
+	(void)strtoul(next, &next, 10);
+	resident = strtoul(next, &next, 10);
+	shared = strtoul(next, &next, 10);
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", at->pid);
+	*ret = (struct box_use_process){
+		.pid = at->pid,
+		.depth = at->depth,
+		.threads = stat(path, &st) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 1,
+		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
+					    : 0,
 	};
 	return 0;
 }
 
-static int box_use_compare(const void *a, const void *b)
+int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_process *p),
+		 void *context)
 {
-	const struct box_use_process *x = a;
-	const struct box_use_process *y = b;
+	struct box_use_stack s = {NULL, 0};
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	if (init <= 0 || !box_use_is_box(init))
+		return -ENOENT;
+	box_use_children(&s, init, 0);
+	for (size_t seen = 0; s.count > 0 && seen < BOX_USE_MOST; seen++) {
+		const struct box_use_place at = s.items[--s.count];
+		struct box_use_process p;
+
+		if (box_use_read_process(&at, &p) < 0)
+			continue;
+		found(context, &p);
+		box_use_children(&s, at.pid, at.depth + 1);
+	}
+	free(s.items);
+	return 0;
 }
 
-static struct box_use_process *box_use_find(const struct box_use_table *t, pid_t pid)
-{
-	const struct box_use_process key = {.pid = pid};
-
-	return t->count == 0 ? NULL
-			     : bsearch(&key, t->items, t->count, sizeof(key), box_use_compare);
-}
-
-int box_use_look(struct box_use_table *ret)
-{
-	int r = 0;
-	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/proc", &r);
-
-	*ret = (struct box_use_table){NULL, 0};
-	for (const struct dirent *d; r == 0 && (d = dir_next(dir, &r));)
-		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
-			r = box_use_add(ret, (pid_t)strtol(d->d_name, NULL, 10));
-	/* So that a thousand boxes are not a thousand searches for every process. */
-	if (ret->count > 0)
-		qsort(ret->items, ret->count, sizeof(*ret->items), box_use_compare);
-	for (size_t i = 0; i < ret->count; i++)
-		ret->items[i].above = box_use_find(ret, ret->items[i].parent);
-	return r;
-}
-
-void box_use_fini(struct box_use_table *t)
-{
-	free(t->items);
-	*t = (struct box_use_table){NULL, 0};
-}
-
-static bool box_use_descends(const struct box_use_table *t, const struct box_use_process *p,
-			     pid_t init)
-{
-	/* The table is of several moments: a circle in it must not hold us. */
-	for (size_t steps = 0; p && steps <= t->count; steps++, p = p->above)
-		if (p->pid == init)
-			return true;
-	return false;
-}
+/* --- all together ----------------------------------------------------------------------- */
 
 static bool box_use_number(int dir, const char *file, uint64_t *ret)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(BOX_USE_BYTES);
+	_cleanup_buf_ struct buf text = BUF_INIT(BOX_USE_FILE);
 
 	if (fd_read_file_at(dir, file, &text) < 0)
 		return false;
@@ -124,20 +168,27 @@ static void box_use_group(pid_t init, struct box_use *use)
 
 	if (dir < 0)
 		return;
-	(void)box_use_number(dir, "pids.current", &use->processes);
+	uint64_t all;
+
+	if (box_use_number(dir, "pids.current", &all) && all > 0)
+		use->processes = all - 1;
 	use->grouped = box_use_number(dir, "memory.current", &use->memory);
 }
 
-bool box_use_of(const struct box_use_table *t, pid_t init, struct box_use *ret)
+static void box_use_add(void *context, const struct box_use_process *p)
 {
-	if (init <= 0 || !box_use_find(t, init))
-		return false;
-	*ret = (struct box_use){0};
-	for (size_t i = 0; i < t->count; i++)
-		if (box_use_descends(t, &t->items[i], init)) {
-			ret->processes += t->items[i].threads;
-			ret->memory += t->items[i].memory;
-		}
-	box_use_group(init, ret);
-	return true;
+	struct box_use *use = context;
+
+	use->processes += p->threads;
+	use->memory += p->memory;
+}
+
+int box_use_of(pid_t init, struct box_use *ret)
+{
+	*ret = (struct box_use){.processes = 0};
+	int r = box_use_each(init, box_use_add, ret);
+
+	if (r == 0)
+		box_use_group(init, ret);
+	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a box uses now, for `bawn ps`.  Where the box has a cgroup of ours, that has counted.  Else we
- * add up its processes, which the host's /proc shows: all of them descend from its pid 1.
+ * What a box uses now, for `bawn ps` and `bawn top`: its processes, as the host's /proc has them, all
+ * that descend from the box's pid 1, which is not counted.  Reading them disturbs nobody, and needs
+ * no rights.  Where the box has a cgroup of ours, that has counted.
  */
 #ifndef BAWN_BOX_USE_H
 #define BAWN_BOX_USE_H
@@ -10,24 +11,24 @@
 
 #include <sys/types.h>
 
+struct box_use_process {
+	pid_t pid;
+	int depth; /* 0: a child of pid 1 */
+	uint64_t threads;
+	uint64_t memory; /* bytes that no file stands behind: what it alone has */
+};
+
+/* -ENOENT: the box is not there any more. */
+int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_process *p),
+		 void *context);
+
 struct box_use {
 	uint64_t processes; /* with threads */
 	uint64_t memory;    /* bytes */
-	bool grouped;       /* a cgroup has counted.  Else a page that several of its processes
-			       share is counted for each, and /tmp is not counted */
+	bool grouped;       /* a cgroup has counted.  Else /tmp of the box is not in it */
 };
 
-/* The processes of this moment; one look serves all boxes. */
-struct box_use_table {
-	struct box_use_process *items;
-	size_t count;
-};
-
-int box_use_look(struct box_use_table *ret);
-void box_use_fini(struct box_use_table *t);
-#define _cleanup_box_use_ _cleanup_(box_use_fini)
-
-/* Of the box with this pid 1; false: it is not there any more. */
-bool box_use_of(const struct box_use_table *t, pid_t init, struct box_use *ret);
+/* -ENOENT: the box is not there any more. */
+int box_use_of(pid_t init, struct box_use *ret);
 
 #endif

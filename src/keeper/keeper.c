@@ -691,7 +691,6 @@ static void keeper_look(void *context, struct message_session *session)
 
 	session->box = k->made.pid > 0 ? (uint64_t)k->made.pid : 0;
 	session->terminal = k->master.expected;
-	session->box = (uint64_t)k->made.pid;
 	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }
 

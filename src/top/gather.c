@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gather.h"
 
-#include "box_look.h"
+#include "box_use.h"
 #include "clock.h"
 #include "fd.h"
 #include "home_store.h"
@@ -185,16 +185,15 @@ static void gather_ask(struct gather *g, struct model_row *row, bool shown, int6
 	}
 	gather_take(row, &s);
 	session_label_of(g->host.state_dir, row->name, row->label);
-	if (row->watch.init <= 0)
-		row->watch.init = box_look_find(s.fd);
+	row->watch.init = (pid_t)s.state.box;
 }
 
 static void gather_box(struct model_row *row, bool shown, int64_t now)
 {
-	struct box_look seen;
+	struct box_use seen;
 
 	row->watch.look = now + gather_often[shown].look;
-	row->has_processes = row->watch.init > 0 && box_look_count(row->watch.init, &seen) == 0;
+	row->has_processes = box_use_of(row->watch.init, &seen) == 0;
 	if (!row->has_processes) {
 		row->processes = row->memory = 0;
 		return;

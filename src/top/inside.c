@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inside.h"
 
-#include "box_look.h"
+#include "box_use.h"
+#include "fd.h"
 #include "page.h"
 #include "str.h"
+#include "text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
-enum { INSIDE_TEXT_MAX = 8 << 20, INSIDE_AGAIN_MS = 2000 };
+enum { INSIDE_TEXT_MAX = 8 << 20, INSIDE_AGAIN_MS = 2000, INSIDE_COMMAND = 300 };
 
 void inside_init(struct inside *s)
 {
@@ -64,6 +68,43 @@ static void inside_put_events(struct inside *s)
 	}
 }
 
+/* The beginning of a file in /proc; its length, or negative. */
+static ssize_t inside_words(const char *path, char *into, size_t size)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : read(fd, into, size);
+}
+
+/* A line for it; its words are escaped. */
+static void inside_put_process(void *context, const struct box_use_process *p)
+{
+	struct buf *into = context;
+	_cleanup_buf_ struct buf size = BUF_INIT(64);
+	char path[64], words[INSIDE_COMMAND];
+
+	page_put_size(&size, p->memory);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	ssize_t len = inside_words(path, words, sizeof(words));
+	/* A kernel's name for one that has no words, because it is about to end. */
+	bool bare = len <= 0;
+
+	if (bare) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/comm", p->pid);
+		len = inside_words(path, words, sizeof(words));
+	}
+	while (len > 0 && (words[len - 1] == '\0' || words[len - 1] == '\n'))
+		len--;
+	for (ssize_t i = 0; i < len; i++)
+		if (words[i] == '\0')
+			words[i] = ' ';
+	int depth = p->depth < 20 ? p->depth : 20;
+
+	buf_putf(into, "%7d %5s  %*s%s", p->pid, buf_str(&size), 2 * depth, "", bare ? "[" : "");
+	text_escape(into, (struct span){(const uint8_t *)words, len > 0 ? (size_t)len : 0});
+	buf_put_str(into, bare ? "]\n" : "\n");
+}
+
 void inside_look(struct inside *s, struct model *m, int64_t now)
 {
 	const struct model_row *row = model_chosen(m);
@@ -82,7 +123,7 @@ void inside_look(struct inside *s, struct model *m, int64_t now)
 	page_put_facts(&s->text, row);
 	if (row->watch.init > 0 && row->has_processes) {
 		buf_put_str(&s->text, "\nprocesses\n");
-		(void)box_look_tree(row->watch.init, &s->text);
+		(void)box_use_each(row->watch.init, inside_put_process, &s->text);
 	}
 	buf_put_str(&s->text, "\nlast events, the newest first\n");
 	inside_put_events(s);

@@ -98,8 +98,7 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 	}
 }
 
-static void sessions_print_one(const struct text *t, const char *state, const struct session *s,
-			       const struct box_use_table *boxes)
+static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
 {
 	struct box_use use;
 
@@ -130,7 +129,7 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	sessions_print_name(t, state, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
 	sessions_print_listening(t, s);
-	if (!box_use_of(boxes, (pid_t)s->state.box, &use))
+	if (box_use_of((pid_t)s->state.box, &use) < 0)
 		return;
 	buf_clear(&line);
 	sessions_use(&line, s, &use);
@@ -153,8 +152,7 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_close(j, '}');
 }
 
-static void sessions_json_one(struct json *j, const char *state, const struct session *s,
-			      const struct box_use_table *boxes)
+static void sessions_json_one(struct json *j, const char *state, const struct session *s)
 {
 	struct box_use use;
 
@@ -179,7 +177,7 @@ static void sessions_json_one(struct json *j, const char *state, const struct se
 		json_key_u64(j, "viewers", s->state.viewers);
 		json_key_u64(j, "changes", s->state.generation);
 		sessions_json_listening(j, s);
-		if (box_use_of(boxes, (pid_t)s->state.box, &use))
+		if (box_use_of((pid_t)s->state.box, &use) == 0)
 			sessions_json_use(j, s, &use);
 	}
 	json_close(j, '}');
@@ -333,8 +331,8 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 		       : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
 }
 
-static int sessions_print_json(const struct session_list *l, const struct box_use_table *boxes,
-			       const struct host *h, struct arena *arena, struct error *e)
+static int sessions_print_json(const struct session_list *l, const struct host *h,
+			       struct arena *arena, struct error *e)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(SESSIONS_BYTES_MAX);
 	struct text t = text_open(STDOUT_FILENO);
@@ -342,7 +340,7 @@ static int sessions_print_json(const struct session_list *l, const struct box_us
 
 	json_open(&j, '[');
 	for (size_t i = 0; i < l->count; i++)
-		sessions_json_one(&j, h->state_dir, &l->items[i], boxes);
+		sessions_json_one(&j, h->state_dir, &l->items[i]);
 	struct sessions_stopped stopped = {.j = &j, .e = e};
 	int r = sessions_stopped(&stopped, h, arena);
 
@@ -357,7 +355,6 @@ int verb_sessions(const struct invocation *i)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_list_ struct session_list list = {NULL, 0};
-	_cleanup_box_use_ struct box_use_table boxes = {NULL, 0};
 	struct text t = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 	struct host host;
@@ -375,19 +372,16 @@ int verb_sessions(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
-	/* Without a look at it the list is shorter, and as good. */
-	if (list.count > 0)
-		(void)box_use_look(&boxes);
 	cgroup_sweep_own();
 	if (invocation_has(i, OPTION_JSON)) {
-		int code = sessions_print_json(&list, &boxes, &host, &arena, &e);
+		int code = sessions_print_json(&list, &host, &arena, &e);
 
 		if (e.code < 0)
 			verb_complain(&e);
 		return code;
 	}
 	for (size_t n = 0; n < list.count; n++)
-		sessions_print_one(&t, host.state_dir, &list.items[n], &boxes);
+		sessions_print_one(&t, host.state_dir, &list.items[n]);
 	struct sessions_stopped stopped = {.t = &t, .e = &e};
 
 	if (sessions_stopped(&stopped, &host, &arena) < 0) {
