@@ -5,20 +5,18 @@
  *	/dev/null	becomes the box's own /dev/null, and so does a closed one
  *	a terminal	becomes a terminal of the box's own; the keeper holds its master
  *			and we carry the bytes (with --stdio: as the next line)
- *	anything else	(a pipe, a file, a socket, a device) stays outside.  The box gets a
- *			pipe of its own, and we copy the bytes one way (pump.h).  Else the box
- *			could open a descriptor for reading again for writing through /proc,
- *			and change flags that all its holders share
+ *	anything else	(a pipe, a file, a socket, a device) stays outside.  The box gets a pipe of its
+ *			own, and we copy the bytes one way (pump.h).  Else the box could open it for
+ *			writing through /proc, and change flags that all its holders share
  *
  * When 1 and 2 are the same thing outside, they are one pipe inside, which keeps the order of
  * writes.  After the end of the box we still copy what its pipes hold, as long as somebody reads
  * it and no signal ends us.
  *
- * When both ends of the command are our terminal we go raw at once and every key
- * belongs to the box.  In a pipeline (`bawn run -- ls | less`) somebody else may
- * want the keys: the command starts in the background of its terminal, and only
- * when it is stopped for wanting to read (SIGTTIN) do we go raw and give it the
- * foreground.
+ * When both ends of the command are our terminal we go raw at once and every key belongs to the
+ * box.  In a pipeline (`bawn run -- ls | less`) somebody else may want the keys: the command starts
+ * in the background of its terminal.  When it is stopped for wanting to read (SIGTTIN), we go raw
+ * and give it the foreground.
  */
 #include "client.h"
 
@@ -56,8 +54,8 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/socket.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
