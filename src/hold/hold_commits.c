@@ -305,8 +305,10 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	j->after = j->old = BUF_INIT(HOLD_READ_MAX);
 	j->brought = d;
 	j->brought_by = repo;
-	int r = j->judge(j, &c, &said);
+	int r = hold_look_above(j, path);
 
+	if (r == 0)
+		r = j->judge(j, &c, &said);
 	buf_fini(&j->after);
 	buf_fini(&j->old);
 	j->after = after;

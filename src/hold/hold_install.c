@@ -36,8 +36,16 @@ static const char *const install_starters[] = {
 	"nice",   "command",    "then",      "do",      "else", "powershell", "-c",
 };
 /* Programs that run other scripts by their names. */
-static const char *const install_managers[] = {"npm",   "yarn",  "pnpm",        "bun",
-					       "run-s", "run-p", "npm-run-all", "node"};
+static const char *const install_managers[] = {
+	"npm",  "yarn", "pnpm", "bun",          "run-s", "run-p", "npm-run-all", "npm-run-all2",
+	"node", "nx",   "rush", "concurrently", "turbo", "lerna", "nr",          "corepack",
+};
+/* Programs that start the program behind them, besides install_starters. */
+static const char *const install_wrappers[] = {
+	"npx", "bunx", "pnpx", "exec", "dlx", "concurrently", "cross-env-shell", "if",
+	"npm", "yarn", "pnpm", "run",  "x",   "dotenv",       "env-cmd",         "!",
+	"cd",
+};
 
 /* --- the scripts of a package -------------------------------------------------------------- */
 
@@ -113,6 +121,39 @@ static bool install_is_key(struct span key, struct span name)
 	return skip > 0 && span_equal(span_skip(key, skip), name);
 }
 
+/* Marks the scripts that a word of a running script means: build, npm:build, web#build, "build*", t.
+ * True: one of them was not marked. */
+static bool install_say(struct install_package *p, struct span said)
+{
+	char word[256];
+	bool more = false;
+
+	if (said.len == 0 || said.len >= sizeof(word))
+		return false;
+	memcpy(word, said.ptr, said.len);
+	word[said.len] = '\0';
+	const char *behind = word + strcspn(word, ":#");
+	const char *const *means = hold_npm_means(word);
+	const char *names[6] = {word, *behind ? behind + 1 : NULL};
+	size_t count = names[1] ? 2 : 1;
+
+	for (; means && *means && count < BAWN_ARRAY_SIZE(names); means++)
+		names[count++] = *means;
+	for (size_t i = 0; i < count; i++)
+		for (size_t n = 0; n < p->count; n++) {
+			struct install_script *s = &p->scripts[n];
+			char key[256] = "";
+
+			if (strchr(names[i], '*') && s->key.len < sizeof(key))
+				memcpy(key, s->key.ptr, s->key.len);
+			if (s->runs || !(install_is_key(s->key, span_of_str(names[i])) ||
+					 (*key && hold_matches(names[i], key))))
+				continue;
+			s->runs = more = true;
+		}
+	return more;
+}
+
 /* Marks the scripts that an install runs, and those that these run by their names. */
 static void install_mark(struct hold_judge *j, struct install_package *p)
 {
@@ -129,10 +170,7 @@ static void install_mark(struct hold_judge *j, struct install_package *p)
 			    !install_has(left, install_managers, BAWN_ARRAY_SIZE(install_managers)))
 				continue;
 			while (!hold_is_late_soon(j) && install_word(&left, &word))
-				for (size_t n = 0; n < p->count; n++)
-					if (!p->scripts[n].runs &&
-					    install_is_key(p->scripts[n].key, word))
-						p->scripts[n].runs = more = true;
+				more = install_say(p, word) || more;
 		}
 	}
 }
@@ -174,6 +212,57 @@ static void install_put(struct span script, struct buf *into)
 	}
 }
 
+static bool install_is_script(const struct install_package *p, struct span word)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (span_equal(p->scripts[i].key, word))
+			return true;
+	return false;
+}
+
+/* Adds the program that each statement of a script starts, as a tool. */
+static int install_tools(struct hold_judge *j, const struct install_package *p, struct span script,
+			 const char *by)
+{
+	char name[64];
+	int r = 0;
+
+	while (r >= 0 && script.len > 0) {
+		struct span statement = {script.ptr, 0}, left, word;
+		bool found = false;
+
+		while (statement.len < script.len && !strchr(";&|(", script.ptr[statement.len]))
+			statement.len++;
+		left = statement;
+		while (!found && install_word(&left, &word))
+			found = !(left.len > 0 && left.ptr[0] == '=') && word.ptr[0] != '-' &&
+				!(word.ptr > statement.ptr && word.ptr[-1] == '=') &&
+				!install_is_among(word, install_starters,
+						  BAWN_ARRAY_SIZE(install_starters)) &&
+				!install_is_among(word, install_wrappers,
+						  BAWN_ARRAY_SIZE(install_wrappers));
+		script = span_skip(script, statement.len + (statement.len < script.len));
+		for (size_t i = word.len; found && i > 0; i--)
+			if (word.ptr[i - 1] == '/') {
+				word = span_skip(word, i);
+				break;
+			}
+		if (!found || word.len >= sizeof(name) || install_is_script(p, word))
+			continue;
+		memcpy(name, word.ptr, word.len);
+		name[word.len] = '\0';
+		const struct hold_name n = {.path = name,
+					    .kind = HOLD_NAME_TOOL,
+					    .what = "npm install would run it",
+					    .by = by,
+					    .row = hold_row_of("package-scripts"),
+					    .most = HOLD_HOLD};
+
+		r = hold_name_add(j, &n);
+	}
+	return r < 0 ? r : 0;
+}
+
 static const struct hold_naming install_naming = {
 	.rule = "package-scripts", .what = "npm install would run it", .code = true};
 
@@ -185,19 +274,25 @@ int hold_look_package(struct hold_judge *j, const char *dir)
 
 	if (!path)
 		return hold_no_memory(j);
-	if (hold_is_in_modules(path) || hold_read_path(&j->before, path, HOLD_READ_MAX, &text) < 0)
+	if (hold_is_in_modules(path))
 		return 0;
+	int r = hold_look_scripts(j, dir);
+
+	if (r < 0 || hold_read_path(&j->before, path, HOLD_READ_MAX, &text) < 0)
+		return r;
 	_cleanup_free_ struct install_package *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return hold_no_memory(j);
 	install_read(buf_span(&text), p);
 	install_mark(j, p);
-	for (size_t i = 0; i < p->count; i++)
-		if (p->scripts[i].runs)
+	for (size_t i = 0; r == 0 && i < p->count; i++)
+		if (p->scripts[i].runs) {
 			install_put(p->scripts[i].value, &words);
-	return words.len == 0
-		       ? 0
+			r = install_tools(j, p, p->scripts[i].value, path);
+		}
+	return r < 0 || words.len == 0
+		       ? r
 		       : hold_follow_file(j, dir, path, buf_span(&words), &install_naming, NULL);
 }
 

@@ -242,6 +242,39 @@ static const struct hold_naming named_rules[] = {
 	 .files = named_configurations},
 };
 
+/* Settings of programs that run a command for each staged file: they look for them in every folder. */
+static const char *const named_staged[] = {
+	".lintstagedrc",          ".lintstagedrc.json",
+	".lintstagedrc.yaml",     ".lintstagedrc.yml",
+	".lintstagedrc.js",       ".lintstagedrc.cjs",
+	".lintstagedrc.mjs",      "lint-staged.config.js",
+	"lint-staged.config.cjs", "lint-staged.config.mjs",
+	"lint-staged.config.ts",  ".nano-staged.json",
+	".nano-staged.js",        ".nanostagedrc",
+	"nano-staged.json",       NULL,
+};
+
+/* What counts in every folder with a package: a hook may run its scripts (cd web && npm run lint),
+ * and a hook's program finds its settings there. */
+static const struct hold_naming named_package[] = {
+	{.rule = "package-scripts",
+	 .what = "npm run would run it",
+	 .plain = true,
+	 .flag = true,
+	 .quiet = true,
+	 .of = HOLD_WORDS_SCRIPTS,
+	 .files = named_packages},
+	{.rule = "git-hook-folders",
+	 .what = "git commit or git push would run it",
+	 .plain = true,
+	 .of = HOLD_WORDS_HOOKS,
+	 .files = named_packages},
+	{.rule = "git-hook-folders",
+	 .what = "git would run it through a hook",
+	 .plain = true,
+	 .files = named_staged},
+};
+
 /* Words of .envrc, and the file that direnv reads for each. */
 static const struct {
 	const char *word, *file;
@@ -468,13 +501,32 @@ static int named_by(struct hold_judge *j, const char *dir, const struct hold_row
 	return r;
 }
 
-int hold_look_named(struct hold_judge *j, const char *dir)
+static int named_all(struct hold_judge *j, const char *dir, const struct hold_naming *rules,
+		     size_t count)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(named_rules); i++)
+	for (size_t i = 0; r == 0 && i < count; i++)
 		for (size_t row = 0; r == 0 && row < hold_row_count; row++)
-			if (str_equal(hold_rows[row].name, named_rules[i].rule))
-				r = named_by(j, dir, &hold_rows[row], &named_rules[i]);
+			if (str_equal(hold_rows[row].name, rules[i].rule))
+				r = named_by(j, dir, &hold_rows[row], &rules[i]);
+	return r;
+}
+
+int hold_look_scripts(struct hold_judge *j, const char *dir)
+{
+	const struct hold_name *last = j->name_list;
+	int r = named_all(j, dir, named_package, BAWN_ARRAY_SIZE(named_package));
+
+	/* What was computed of the names is not true any more. */
+	if (j->name_list != last)
+		hold_tools_end(j);
+	return r;
+}
+
+int hold_look_named(struct hold_judge *j, const char *dir)
+{
+	int r = named_all(j, dir, named_rules, BAWN_ARRAY_SIZE(named_rules));
+
 	return r < 0 ? r : hold_look_install(j, dir);
 }

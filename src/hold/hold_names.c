@@ -242,13 +242,13 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 	/* What a script names counts like what the hook names that runs the script. */
 	if (n->script && said->level < HOLD_HOLD && !(n->plain && names_is_known(j, n, c->path)) &&
 	    hold_runs_script(j, n->script)) {
-		const char *why = arena_printf(
-			&j->changes->arena,
-			"git would run it through a hook: the script %.60s of %.150s names it",
-			n->script, n->by);
+		const struct hold_name *by = hold_script_by(j, n->script);
+		const char *why =
+			arena_printf(&j->changes->arena, "%s: the script %.60s of %.150s names it",
+				     hold_what_runs(by), n->script, n->by);
 
-		return why ? hold_ask_at(j, c, hold_row_of("git-hook-folders"), why, HOLD_HOLD,
-					 said)
+		return why ? hold_ask_at(j, c, by ? by->row : hold_row_of("git-hook-folders"), why,
+					 HOLD_HOLD, said)
 			   : hold_no_memory(j);
 	}
 	if (n->most <= said->level || (n->plain && names_is_known(j, n, c->path)))

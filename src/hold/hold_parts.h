@@ -468,6 +468,9 @@ int hold_look_around(struct hold_judge *j);
  * names. */
 int hold_look_at(struct hold_judge *j, const char *path);
 
+/* Looks at the folders above a path that a commit or the index brings. */
+int hold_look_above(struct hold_judge *j, const char *path);
+
 /* Where git keeps its own files for a folder, as a view has it; NULL: there is no repository, or it
  * keeps them outside. */
 const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const char *root);
@@ -542,8 +545,15 @@ int hold_give_up(struct hold_judge *j, const char *fmt, ...) BAWN_PRINTF(2, 3);
 /* Asks what a tool runs or reads that a hook starts. */
 int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_said *said);
 
-/* A hook runs this script of package.json.  Without memory the answer is yes. */
+/* A hook, .envrc or an agent's settings run this script of package.json.  Without memory the answer
+ * is yes. */
 bool hold_runs_script(struct hold_judge *j, const char *script);
+
+/* What says so of a script that runs; NULL: it does not run, or there is no memory. */
+const struct hold_name *hold_script_by(struct hold_judge *j, const char *script);
+
+/* Which command of the user would run what this name is about. */
+const char *hold_what_runs(const struct hold_name *n);
 
 /* The rules know which files this tool runs or reads. */
 bool hold_is_tool(const char *word);
@@ -602,10 +612,11 @@ int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const ch
 struct hold_naming {
 	const char *rule, *what;
 	bool plain;
-	bool flag; /* what is named is flagged, not held */
-	bool node; /* its words can name programs of node_modules/.bin */
-	bool code; /* only files that can be code count, and none of node_modules */
-	char lead; /* the first letter of words that count; 0: all words count */
+	bool flag;  /* what is named is flagged, not held */
+	bool quiet; /* nor flagged, unless something runs the script that names it */
+	bool node;  /* its words can name programs of node_modules/.bin */
+	bool code;  /* only files that can be code count, and none of node_modules */
+	char lead;  /* the first letter of words that count; 0: all words count */
 	enum hold_words_of of;
 	const char *const *files; /* whose words we follow; NULL: the rule's own files */
 	/* By their keys, or by the word before them.  Each list ends in NULL. */
@@ -697,13 +708,18 @@ bool hold_code_is_folder(struct span text, size_t end, const char *word);
 /* Follows what the user's files in the folder `dir` name: hold_named.c. */
 int hold_look_named(struct hold_judge *j, const char *dir);
 
+/* Follows what the scripts of the user's package in this folder name, and the settings there of
+ * programs that hooks run. */
+int hold_look_scripts(struct hold_judge *j, const char *dir);
+
 /* Follows what one of the user's settings files says, and the files that it includes.  `root` is
  * the folder that its names begin at. */
 int hold_look_files(struct hold_judge *j, const char *root, const char *file);
 
 /* --- hold_install.c --------------------------------------------------------------------- */
 
-/* Follows what npm install runs of the user's package in this folder. */
+/* Follows what npm install runs of the user's package in this folder, and what scripts of it name
+ * that a hook may run. */
 int hold_look_package(struct hold_judge *j, const char *dir);
 
 /* The same, and of the packages of its workspaces. */
@@ -711,6 +727,24 @@ int hold_look_install(struct hold_judge *j, const char *dir);
 
 /* A script of package.json with this key runs at an install.  hold_package.c */
 bool hold_is_install_script(struct span key);
+
+/* --- hold_npm.c --------------------------------------------------------------------------- */
+
+/* The command that the word at `at` belongs to is npm, or one like it. */
+bool hold_says_npm(struct span text, size_t at);
+
+/* The scripts that npm runs by this short form, up to NULL; NULL: it is none. */
+const char *const *hold_npm_means(const char *word);
+
+/* The command that the word at `at` belongs to is a tool that a rule knows, or runs one. */
+bool hold_starts_tool(struct span text, size_t at);
+
+/* Adds the files, each with a NUL, that the package in this folder is run by: `main` and its like.
+ */
+int hold_package_main(struct hold_judge *j, const char *dir, struct buf *into);
+
+/* The package.json in this folder has a script `start`. */
+bool hold_package_starts(struct hold_judge *j, const char *dir);
 
 /* --- hold_archive.c --------------------------------------------------------------------- */
 

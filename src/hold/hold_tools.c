@@ -180,8 +180,11 @@ static const struct {
 };
 
 /* Programs that run scripts of package.json by their names. */
-static const char *const tools_runners[] = {"npm", "pnpm",  "yarn", "bun",  "node",
-					    "nr",  "turbo", "nx",   "rush", "lerna"};
+static const char *const tools_runners[] = {
+	"npm",          "pnpm",         "yarn",  "bun",   "node",  "nr",    "turbo", "nx",
+	"rush",         "lerna",        "cnpm",  "tnpm",  "run-s", "rushx", "run-p", "npm-run-all",
+	"npm-run-all2", "concurrently", "wsrun", "ultra", "vlr",   "vlt",   "deno",  "corepack",
+};
 
 /* What hooks say of tools, computed once for all changes: an agent can make as many files, and as
  * many scripts in a package.json, as it likes. */
@@ -194,6 +197,8 @@ struct hold_tools {
 	size_t script_count;
 	const struct hold_name **pythons; /* named files of Python, sorted by folder */
 	size_t python_count;
+	const struct hold_name **patterns; /* words of hooks that can mean several scripts */
+	size_t pattern_count;
 	bool runner; /* a hook starts a program that runs scripts */
 };
 
@@ -201,6 +206,7 @@ struct tools_script {
 	const char *name;
 	size_t from, to; /* its names in of_scripts */
 	bool runs;       /* a hook runs it */
+	const struct hold_name *by;
 };
 
 void hold_tools_end(struct hold_judge *j)
@@ -211,6 +217,7 @@ void hold_tools_end(struct hold_judge *j)
 	free(j->tools->of_scripts);
 	free(j->tools->scripts);
 	free(j->tools->pythons);
+	free(j->tools->patterns);
 	free(j->tools);
 	j->tools = NULL;
 }
@@ -281,6 +288,12 @@ static bool tools_is_runner(const char *word)
 	return false;
 }
 
+/* A word of a hook or its like.  hold_install.c follows the scripts of an install. */
+static bool tools_is_hooks(const struct hold_name *n)
+{
+	return n->kind == HOLD_NAME_TOOL && !n->script && n->row != hold_row_of("package-scripts");
+}
+
 /* Gathers all names that count here, and sorts each list. */
 static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 {
@@ -294,17 +307,20 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 	t->scripts = calloc(count, sizeof(*t->scripts));
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	t->pythons = calloc(count, sizeof(*t->pythons));
-	if (!t->said || !t->of_scripts || !t->scripts || !t->pythons)
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	t->patterns = calloc(count, sizeof(*t->patterns));
+	if (!t->said || !t->of_scripts || !t->scripts || !t->pythons || !t->patterns)
 		return false;
 	for (const struct hold_name *n = j->name_list; n; n = n->other) {
 		if (n->kind == HOLD_NAME_TOOL)
 			t->said[t->said_count++] = n;
 		if (n->script)
 			t->of_scripts[t->of_script_count++] = n;
+		if (tools_is_hooks(n) && strchr(n->path, '*'))
+			t->patterns[t->pattern_count++] = n;
 		if (tools_is_python(n))
 			t->pythons[t->python_count++] = n;
-		t->runner = t->runner ||
-			    (n->kind == HOLD_NAME_TOOL && !n->script && tools_is_runner(n->path));
+		t->runner = t->runner || (tools_is_hooks(n) && tools_is_runner(n->path));
 	}
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	qsort(t->said, t->said_count, sizeof(*t->said), tools_by_word);
@@ -323,42 +339,54 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 	return true;
 }
 
-/* The word is the name of a script, or of one that npm runs before or after it: marks these as run,
- * and adds them to `waiting`, so that their own words are looked at. */
-static void tools_say(const struct hold_tools *t, const char *word, struct tools_script **waiting,
-		      size_t *count)
+struct tools_waiting {
+	const struct hold_tools *t;
+	struct tools_script **scripts;
+	size_t count;
+};
+
+static void tools_mark(struct tools_waiting *w, struct tools_script *script,
+		       const struct hold_name *by)
+{
+	if (!script || script->runs)
+		return;
+	script->runs = true;
+	script->by = by;
+	w->scripts[w->count++] = script;
+}
+
+/* The word is the name of a script, of one that npm runs before or after it, or a pattern of names
+ * (run-s "lint*"): marks these as run, and lets them wait, so that their own words are looked at.
+ */
+static void tools_say(struct tools_waiting *w, const char *word, const struct hold_name *by)
 {
 	static const char *const leads[] = {"", "pre", "post"};
 	char name[TOOLS_WORD_MAX + sizeof("post")];
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(leads); i++) {
-		int n = snprintf(name, sizeof(name), "%s%s", leads[i], word);
-		struct tools_script *script =
-			n < (int)sizeof(name) ? tools_find_script(t, name) : NULL;
-
-		if (!script || script->runs)
-			continue;
-		script->runs = true;
-		waiting[(*count)++] = script;
-	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(leads); i++)
+		if (snprintf(name, sizeof(name), "%s%s", leads[i], word) < (int)sizeof(name))
+			tools_mark(w, tools_find_script(w->t, name), by);
+	for (size_t i = 0; strchr(word, '*') && i < w->t->script_count; i++)
+		if (hold_matches(word, w->t->scripts[i].name))
+			tools_mark(w, &w->t->scripts[i], by);
 }
 
 /* Marks the scripts that hooks run, and the scripts that those run. */
 static bool tools_run_scripts(const struct hold_tools *t)
 {
-	_cleanup_free_ struct tools_script **waiting =
+	_cleanup_free_ struct tools_script **scripts =
 		calloc(t->script_count + 1, sizeof(struct tools_script *));
-	size_t count = 0;
+	struct tools_waiting w = {.t = t, .scripts = scripts};
 
-	if (!waiting)
+	if (!scripts)
 		return false;
 	for (size_t i = 0; t->runner && i < t->said_count; i++)
-		if (!t->said[i]->script)
-			tools_say(t, t->said[i]->path, waiting, &count);
-	for (size_t at = 0; at < count; at++)
-		for (size_t i = waiting[at]->from; i < waiting[at]->to; i++)
+		if (tools_is_hooks(t->said[i]))
+			tools_say(&w, t->said[i]->path, t->said[i]);
+	for (size_t at = 0; at < w.count; at++)
+		for (size_t i = scripts[at]->from; i < scripts[at]->to; i++)
 			if (t->of_scripts[i]->kind == HOLD_NAME_TOOL)
-				tools_say(t, t->of_scripts[i]->path, waiting, &count);
+				tools_say(&w, t->of_scripts[i]->path, scripts[at]->by);
 	return true;
 }
 
@@ -410,6 +438,14 @@ bool hold_runs_script(struct hold_judge *j, const char *script)
 	return !t || (found && found->runs);
 }
 
+const struct hold_name *hold_script_by(struct hold_judge *j, const char *script)
+{
+	const struct hold_tools *t = tools_of(j);
+	const struct tools_script *found = t ? tools_find_script(t, script) : NULL;
+
+	return found && found->runs ? found->by : NULL;
+}
+
 bool hold_would_run_script(struct hold_judge *j, const char *script)
 {
 	static const char *const managers[] = {"npm", "yarn", "pnpm", "bun"};
@@ -419,7 +455,17 @@ bool hold_would_run_script(struct hold_judge *j, const char *script)
 		return true;
 	for (size_t i = 0; !says && i < BAWN_ARRAY_SIZE(managers); i++)
 		says = tools_said(j, managers[i]) != NULL;
-	return says && tools_said(j, script);
+	if (!says || tools_said(j, script))
+		return says;
+	for (size_t i = 0; i < j->tools->pattern_count; i++)
+		if (hold_matches(j->tools->patterns[i]->path, script))
+			return true;
+	return false;
+}
+
+const char *hold_what_runs(const struct hold_name *n)
+{
+	return n && !hold_rows[n->row].hook ? n->what : "git would run it through a hook";
 }
 
 /* Looks for a word, and for the name of its wrapper (gradlew). */
@@ -593,14 +639,12 @@ static int tools_ask_python(struct hold_judge *j, const struct change *c, struct
 		if (!of)
 			continue;
 		const struct hold_name *n = tools_python_in(j, c->path, last > 0 ? last - 1 : 0);
-		const char *why =
-			n ? arena_printf(&j->changes->arena,
-					 "git would run it through a hook: %.150s runs %.150s, "
-					 "which would load %s",
-					 n->by, n->path,
-					 of & metadata ? "the modules that it names"
-						       : "it instead of Python's own")
-			  : NULL;
+		const char *why = n ? arena_printf(&j->changes->arena,
+						   "%s: %.150s runs %.150s, which would load %s",
+						   hold_what_runs(n), n->by, n->path,
+						   of & metadata ? "the modules that it names"
+								 : "it instead of Python's own")
+				    : NULL;
 
 		if (n)
 			return why ? hold_ask_at(j, c, hold_row_of("git-hook-folders"), why,
@@ -635,9 +679,8 @@ static int tools_ask(struct hold_judge *j, const struct change *c, struct hold_s
 	n = n ? n : tools_by_table(j, folded, base);
 	if (!n)
 		return 0;
-	const char *why =
-		arena_printf(&j->changes->arena,
-			     "git would run it through a hook: %.150s runs %.60s", n->by, n->path);
+	const char *why = arena_printf(&j->changes->arena, "%s: %.150s runs %.60s",
+				       hold_what_runs(n), n->by, n->path);
 
 	return why ? hold_ask_at(j, c, n->row, why, HOLD_HOLD, said) : hold_no_memory(j);
 }

@@ -440,6 +440,22 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 	}
 }
 
+int hold_look_above(struct hold_judge *j, const char *path)
+{
+	const struct hold_root *above = NULL;
+
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += at > path;
+		size_t len = at > path ? (size_t)(at - path) - 1 : 0;
+		struct hold_dir *d = hold_look_dir(j, path, len, false, above);
+
+		if (!d)
+			return -ENOMEM;
+		above = d->root;
+	}
+	return 0;
+}
+
 int hold_look_at(struct hold_judge *j, const char *path)
 {
 	const char *below = hold_join(j, path, "x");

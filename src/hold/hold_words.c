@@ -27,7 +27,7 @@
  * A quoted blank (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: we go through
  * the text a second time for such words only.
  */
-#include "hold_parts.h"
+#include "hold_word.h"
 
 #include "fd.h"
 #include "git_place.h"
@@ -37,23 +37,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_ENDINGS_MAX = 8, WORDS_BLANK = '\1' };
-
-struct words {
-	struct span text;
-	size_t at, start;
-	char word[PATH_MAX]; /* as it is written */
-	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
-	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
-	char from[WORDS_NAME_MAX]; /* for Python: "from a import b" */
-	bool is_key;
-	bool variable; /* a $ is before it */
-	bool blank;    /* it has a quoted blank */
-	bool python;   /* the text has named Python before */
-	bool go;       /* "go run" was before, and what it runs was not yet */
-	bool glued;    /* a substitution is directly before it: $(x)/y */
-	bool known;    /* and that is a folder where we look for words anyway */
-};
+enum { WORDS_DIRS_MAX = 16, WORDS_ENDINGS_MAX = 8 };
 
 struct following {
 	struct hold_judge *j;
@@ -110,13 +94,6 @@ static const char *const words_modules[] = {
 	"runpy.run_module",
 	NULL,
 };
-/* Words before a module of Perl. */
-static const char *const words_perls[] = {"use", "require", NULL};
-/* Programs that run a file of any name. */
-static const char *const words_runners[] = {
-	"sh",   "bash", "dash", "ksh",  "zsh",  "fish", "source",
-	"exec", "env",  "node", "ruby", "perl", NULL,
-};
 /* Ends of files that nobody runs. */
 static const char *const words_texts[] = {".md", ".rst", ".txt", ".log", ".lock", ".adoc"};
 static const char *const words_load[] = {
@@ -130,204 +107,9 @@ static const char *const words_settings[] = {
 	".yml", ".yaml", ".json", ".jsonc", ".toml", ".bazelrc",
 };
 
-/* --- one after the other ---------------------------------------------------------------- */
-
-static void words_name(char into[WORDS_NAME_MAX], const char *word, size_t len, bool key)
-{
-	into[0] = '\0';
-	if (len >= WORDS_NAME_MAX)
-		return;
-	for (size_t i = 0; i <= len; i++) {
-		char c = i < len ? word[i] : '\0';
-
-		if (key)
-			c = (char)(c == '_' ? '-' : c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-		into[i] = c;
-	}
-	/* build.rustc-wrapper */
-	char *dot = key ? strrchr(into, '.') : NULL;
-
-	if (dot)
-		memmove(into, dot + 1, strlen(dot));
-}
-
-/* The word that ends at `end` may be a key, by what follows. */
-static bool words_is_key(struct span text, size_t end)
-{
-	if (end < text.len && strchr("\"'", text.ptr[end]))
-		end++;
-	while (end < text.len && (text.ptr[end] == ' ' || text.ptr[end] == '\t'))
-		end++;
-	return end < text.len &&
-	       (text.ptr[end] == ':' ||
-		(text.ptr[end] == '=' && (end + 1 == text.len || text.ptr[end + 1] != '=')));
-}
-
-/* Notes what this word says about the next ones. */
-static void words_mark(struct words *w)
-{
-	const char *slash = strrchr(w->bare, '/');
-	const char *program = slash ? slash + 1 : w->bare;
-
-	w->python = w->python || str_after(program, "python") || str_after(program, "pypy");
-	/* Arguments can come before their command. */
-	if (str_equal(w->bare, "run") &&
-	    (str_equal(w->before, "go") || (str_equal(w->key, "args") && w->text.len > 0 &&
-					    memmem(w->text.ptr, w->text.len, "\"go\"", 4))))
-		w->go = true;
-	if (str_equal(w->before, "from"))
-		words_name(w->from, w->bare, strlen(w->bare), false);
-	else if (!str_equal(w->bare, "import") && !str_equal(w->before, "import"))
-		w->from[0] = '\0';
-}
-
-/* "$(x)"/y, ${x}/y, `x`/y, "$x"/y */
-static bool words_is_glued(struct span text, size_t at)
-{
-	if (at == 0 || at >= text.len || text.ptr[at] != '/')
-		return false;
-	bool quoted = at > 1 && (text.ptr[at - 1] == '"' || text.ptr[at - 1] == '\'');
-	uint8_t c = text.ptr[at - 1 - quoted];
-
-	return c == ')' || c == '}' || c == '`' ||
-	       (quoted && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-			   (c >= 'a' && c <= 'z')));
-}
-
-/* A comma is before it. */
-static bool words_is_listed(struct span text, size_t at)
-{
-	while (at > 0 && text.ptr[at - 1] == ' ')
-		at--;
-	return at > 0 && text.ptr[at - 1] == ',';
-}
-
-/* The word is only signs of JSON: "a":["b"]. */
-static bool words_is_signs(struct span text, size_t at, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!strchr("[]:", text.ptr[at + i]))
-			return false;
-	return true;
-}
-
-static bool words_has(const char *const *names, const char *name);
-
-/* A name of one letter counts behind a word that loads or runs a file. */
-static bool words_is_letter(const struct words *w, size_t at)
-{
-	const char *slash = strrchr(w->bare, '/');
-	const char *program = slash ? slash + 1 : w->bare;
-	uint8_t c = w->text.ptr[at] | 0x20;
-
-	return c >= 'a' && c <= 'z' &&
-	       (str_equal(w->bare, "import") || str_equal(w->bare, "from") ||
-		str_equal(w->bare, "-m") || words_has(words_perls, w->bare) ||
-		words_has(words_runners, program) || str_after(program, "python") ||
-		(str_equal(w->before, "import") && words_is_listed(w->text, at)));
-}
-
-static bool words_next(struct words *w)
-{
-	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
-	size_t at, len;
-
-	do {
-		at = w->at;
-		len = 0;
-		if (at >= w->text.len)
-			return false;
-		while (at + len < w->text.len && w->text.ptr[at + len] &&
-		       !strchr(between, w->text.ptr[at + len]))
-			len++;
-		w->at = at + len + 1;
-	} while (len == 0 || (len == 1 && !words_is_letter(w, at)) || len >= sizeof(w->word) ||
-		 words_is_signs(w->text, at, len));
-	/* import a, b; "command": "go", "args": ["run"] */
-	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)) &&
-	    !(w->is_key && (str_equal(w->key, "args") || str_equal(w->key, "arguments"))))
-		words_name(w->before, w->bare, strlen(w->bare), false);
-	memcpy(w->word, w->text.ptr + at, len);
-	w->word[len] = '\0';
-	w->start = at;
-	w->blank = strchr(w->word, WORDS_BLANK);
-	for (char *blank = w->word; (blank = strchr(blank, WORDS_BLANK));)
-		*blank = ' ';
-	size_t skip = strspn(w->word, "[");
-	bool last = at + len >= w->text.len;
-	/* "a:$B" is not a key. */
-	bool key = w->word[len - 1] == ':' ? last || w->text.ptr[at + len] != '$'
-					   : words_is_key(w->text, at + len);
-
-	memcpy(w->bare, w->word + skip, len + 1 - skip);
-	len -= skip;
-	while (len > 0 && strchr("]:", w->bare[len - 1]))
-		w->bare[--len] = '\0';
-	w->is_key = key;
-	if (key)
-		words_name(w->key, w->bare, len, true);
-	w->variable = at > 0 && w->text.ptr[at - 1] == '$';
-	w->glued = words_is_glued(w->text, at);
-	w->known = w->glued && hold_goes_is_known(w->text, at);
-	words_mark(w);
-	return true;
-}
-
-/* Where the quotation that begins here ends, in its line; 0: it does not.  *ret_blank: it has a
- * blank. */
-static size_t words_quoted(struct span text, size_t at, bool *ret_blank)
-{
-	uint8_t quote = text.ptr[at];
-
-	*ret_blank = false;
-	for (size_t i = at + 1; i < text.len && text.ptr[i] != '\n'; i++) {
-		if (text.ptr[i] == quote)
-			return i;
-		*ret_blank = *ret_blank || text.ptr[i] == ' ';
-		i += quote == '"' && text.ptr[i] == '\\' && i + 1 < text.len;
-	}
-	return 0;
-}
-
-/* Copies the text with each quoted blank as a letter, and without the quotes around it; false: it
- * has none. */
-static bool words_join(struct span text, struct buf *into)
-{
-	bool any = false;
-
-	*into = BUF_INIT(text.len + 1);
-	for (size_t i = 0; i < text.len; i++) {
-		bool blank = false;
-		size_t end = strchr("\"'", text.ptr[i]) && text.ptr[i]
-				     ? words_quoted(text, i, &blank)
-				     : 0;
-
-		if (blank && end) {
-			for (i++; i < end; i++)
-				buf_put_char(into,
-					     text.ptr[i] == ' ' ? WORDS_BLANK : (char)text.ptr[i]);
-		} else if (text.ptr[i] == '\\' && i + 1 < text.len && text.ptr[i + 1] == ' ') {
-			buf_put_char(into, WORDS_BLANK);
-			blank = true;
-			i++;
-		} else {
-			buf_put_char(into, (char)text.ptr[i]);
-		}
-		any = any || blank;
-	}
-	return any && !buf_error(into);
-}
-
-static bool words_has(const char *const *names, const char *name)
-{
-	while (names && *names && !str_equal(*names, name))
-		names++;
-	return names && *names;
-}
-
 static bool words_said(const struct words *w, const char *const *names)
 {
-	return words_has(names, w->key) || words_has(names, w->before);
+	return hold_word_has(names, w->key) || hold_word_has(names, w->before);
 }
 
 /* --- what they name --------------------------------------------------------------------- */
@@ -357,7 +139,9 @@ static int words_put(struct following *f, const char *path, bool settings, enum 
 				    .by = f->by,
 				    .script = f->script,
 				    .row = f->row,
-				    .most = f->naming->flag && !settings ? HOLD_FLAG : HOLD_HOLD,
+				    .most = f->naming->quiet               ? HOLD_NOT
+					    : f->naming->flag && !settings ? HOLD_FLAG
+									   : HOLD_HOLD,
 				    .plain = f->naming->plain && !settings};
 
 	return hold_name_add(f->j, &n);
@@ -367,6 +151,13 @@ static int words_put(struct following *f, const char *path, bool settings, enum 
 static int words_place(struct following *f, const char *path)
 {
 	const struct hold_place *before = f->j->places;
+	char all[PATH_MAX + 4];
+
+	/* What a script names is held only where something runs that script. */
+	if (f->script) {
+		(void)snprintf(all, sizeof(all), "%s/**", path);
+		return words_put(f, all, false, HOLD_NAME_PATTERN) < 0 ? hold_no_memory(f->j) : 0;
+	}
 	int r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s names it", f->naming->what,
 			       f->by);
 
@@ -439,6 +230,28 @@ static int words_module(struct following *f, const char *dir, const char *module
 	return r < 0 ? r : words_try(f, dir, file, false);
 }
 
+/* node a, where a is a package: adds what its package.json says that it runs. */
+static int words_main(struct following *f, const char *dir, const char *name)
+{
+	char folder[PATH_MAX], file[PATH_MAX + 16];
+	_cleanup_buf_ struct buf said = BUF_INIT(HOLD_READ_MAX);
+	int r = hold_resolve(f->j, dir, name, folder) < 0 ? 0
+							  : hold_package_main(f->j, folder, &said);
+
+	for (size_t at = 0; r == 0 && at < said.len; at += strlen(said.ptr + at) + 1) {
+		const char *main = said.ptr + at;
+
+		if (strlen(main) >= PATH_MAX)
+			continue;
+		r = words_try(f, folder, main, false);
+		for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(words_loaded); i++) {
+			(void)snprintf(file, sizeof(file), "%s%s", main, words_loaded[i]);
+			r = words_try(f, folder, file, false);
+		}
+	}
+	return r;
+}
+
 /* node -r ./a: adds files whose names have more letters. */
 static int words_loads(struct following *f, const char *dir, const char *name)
 {
@@ -452,7 +265,7 @@ static int words_loads(struct following *f, const char *dir, const char *name)
 		(void)snprintf(file, sizeof(file), "%s%s", name, words_loaded[i]);
 		r = words_try(f, dir, file, false);
 	}
-	return r;
+	return r < 0 ? r : words_main(f, dir, name);
 }
 
 /* Adds more settings.  A pattern may name them. */
@@ -503,12 +316,13 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 	bool import = str_equal(w->before, "import");
 	bool module = (flag > 1 && flag < 5 && w->before[0] == '-' && w->before[1] != '-' &&
 		       w->before[flag - 1] == 'm') ||
-		      import || str_equal(w->before, "from") || words_has(words_modules, w->before);
+		      import || str_equal(w->before, "from") ||
+		      hold_word_has(words_modules, w->before);
 	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
 	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../") ||
-		     str_ends_with(w->before, "fork") ||
+		     (str_equal(name, ".") && !w->go) || str_ends_with(w->before, "fork") ||
 		     ((f->code || w->glued) && hold_code_loads(w->text, w->start));
-	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
+	char whole[PATH_MAX + HOLD_WORD_NAME_MAX + 16];
 	int r = 0;
 
 	if (module || attached)
@@ -523,7 +337,7 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 	}
 	if (r == 0 && (str_after(name, "-M") || attached))
 		r = words_perl(f, dir, name + 2);
-	if (r == 0 && words_has(words_perls, w->before))
+	if (r == 0 && hold_word_is_perl(w->before))
 		r = words_perl(f, dir, name);
 	if (r == 0 && (loads || loaded))
 		r = words_loads(f, dir, loaded ? loaded : name);
@@ -543,9 +357,9 @@ static bool words_is_pattern(const struct following *f, const struct words *w, c
 	program = program ? program + 1 : w->before;
 	if (f->naming->flag || f->naming->keys || f->naming->lead || !strpbrk(name, "*?["))
 		return false;
-	return words_has(f->naming->patterns, w->key) ||
+	return hold_word_has(f->naming->patterns, w->key) ||
 	       (strchr(name, '/') &&
-		(str_equal(w->before, "in") || words_has(words_runners, program) ||
+		(str_equal(w->before, "in") || hold_word_is_runner(program) ||
 		 str_after(program, "python") || str_after(w->before, "run-parts")));
 }
 
@@ -590,8 +404,11 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 		if (r == 0 && there &&
 		    ((words_said(w, n->folders) &&
 		      (words_is_near(name) || words_is_folder(f->j, path))) ||
-		     (w->go && (words_is_near(name) || w->variable))))
+		     (w->go && (words_is_near(name) || str_equal(name, ".") || w->variable))))
 			r = words_place(f, path);
+		/* go run . at the top */
+		if (r == 0 && w->go && str_equal(name, ".") && !*path)
+			r = words_match(f, "*.go");
 		if (r == 0 && there && pattern)
 			r = words_match(f, path);
 		if (r == 0 && (!n->keys || words_said(w, n->keys)))
@@ -630,7 +447,7 @@ static bool words_is_run(const struct words *w)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_texts); i++)
 		if (str_ends_with(w->bare, words_texts[i]))
 			return false;
-	return slash || strchr(w->bare + 1, '.') || words_has(words_runners, program) ||
+	return slash || strchr(w->bare + 1, '.') || hold_word_is_runner(program) ||
 	       str_after(program, "python") || str_equal(program, "-m");
 }
 
@@ -640,7 +457,7 @@ static bool words_is_run_by_code(const struct words *w)
 	return w->bare[0] != '-' &&
 	       (hold_code_is_string(w->text, w->start, w->start + strlen(w->word)) ||
 		str_equal(w->before, "import") || str_equal(w->before, "from") ||
-		words_has(words_modules, w->before) || words_has(words_perls, w->before));
+		hold_word_has(words_modules, w->before) || hold_word_is_perl(w->before));
 }
 
 /* We do not know the folder before the word.  We know $PWD/x and $HOME/x, and what hold_goes_to
@@ -673,39 +490,81 @@ static bool words_is_program(const struct words *w)
 	       !words_is_remark(w);
 }
 
-/* Adds the word, without its folder, as a tool that a hook starts, or a script that one may run. */
-static int words_tool(struct following *f, const struct words *w)
+/* The word is one of a command that runs by itself.  Of a git hook and its settings all words count;
+ * of .envrc those of a command that is a tool; of an agent's settings those of a command's key. */
+static bool words_is_command(const struct following *f, const struct words *w)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-";
-	bool hook = !f->naming->flag && f->row < hold_row_count && hold_rows[f->row].hook;
-	const char *slash = strrchr(w->bare, '/');
-	const char *last = slash ? slash + 1 : w->bare;
-	char word[WORDS_NAME_MAX];
+	static const char *const keys[] = {"command", "args", "arguments", "cmd",
+					   "notify",  "exec", "bash",      NULL};
 
-	if (!hook && !f->script)
-		return 0;
-	words_name(word, last, strlen(last), false);
-	for (char *c = word; *c; c++)
-		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c);
-	if (!*word || *word == '-' || word[strspn(word, letters)] || words_is_remark(w))
-		return 0;
+	if (f->naming->flag || f->row >= hold_row_count)
+		return false;
+	return hold_rows[f->row].hook ||
+	       (f->row == hold_row_of("direnv") && hold_starts_tool(w->text, w->start)) ||
+	       (f->row == hold_row_of("agent-settings") && hold_word_has(keys, w->setting));
+}
+
+static int words_add_tool(struct following *f, const char *word)
+{
 	const struct hold_name n = {.path = word,
 				    .kind = HOLD_NAME_TOOL,
 				    .what = f->naming->what,
 				    .by = f->by,
 				    .script = f->script,
-				    .row = hold_row_of("git-hook-folders"),
+				    .row = f->script ? hold_row_of("git-hook-folders") : f->row,
 				    .most = HOLD_HOLD};
 	int r = hold_name_add(f->j, &n);
 
 	return r < 0 ? r : 0;
 }
 
-/* Adds the word as a program of node_modules/.bin, and what that leads to: a hook runs it, or a
- * script that a hook may run. */
-static int words_node(struct following *f, const struct words *w)
+/* npm t, npm restart; npm start in a folder whose package.json has no such script. */
+static int words_npm(struct following *f, const struct words *w, const char *word)
 {
-	char name[PATH_MAX + sizeof(HOLD_MODULES_BIN) + 1], path[PATH_MAX], leads[PATH_MAX];
+	const char *const *means = hold_npm_means(word);
+	int r = 0;
+
+	if (!means && !str_equal(word, "start"))
+		return 0;
+	if (!hold_says_npm(w->text, w->start))
+		return 0;
+	for (; r == 0 && means && *means; means++)
+		r = words_add_tool(f, *means);
+	for (size_t i = 0; r == 0 && i < f->dir_count && str_ends_with(word, "start"); i++)
+		if (f->dirs[i][0] != '/' && !hold_package_starts(f->j, f->dirs[i]))
+			r = words_try(f, f->dirs[i], "server.js", false);
+	return r;
+}
+
+/* Adds the word, without its folder, as a tool that a hook starts, or a script that one may run. */
+static int words_tool(struct following *f, const struct words *w)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-#*";
+	const char *slash = strrchr(w->bare, '/');
+	const char *last = slash ? slash + 1 : w->bare;
+	char word[HOLD_WORD_NAME_MAX];
+
+	if (!f->script && !words_is_command(f, w))
+		return 0;
+	/* In a string of JSON a quote has a backslash before it. */
+	hold_word_name(word, last, strcspn(last, "\\"), false);
+	for (char *c = word; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c);
+	if (!*word || *word == '-' || word[strspn(word, letters)] || words_is_remark(w))
+		return 0;
+	/* web:lint, web#lint, npm:lint */
+	const char *of = word + strcspn(word, ":#");
+	int r = words_add_tool(f, word);
+
+	if (r == 0 && *of && of[1])
+		r = words_add_tool(f, of + 1);
+	return r < 0 ? r : words_npm(f, w, word);
+}
+
+/* Adds the program of node_modules/.bin in this folder, and what that leads to. */
+static int words_node_in(struct following *f, const char *dir, const char *name)
+{
+	char path[PATH_MAX], leads[PATH_MAX];
 	struct hold_name n = {.kind = HOLD_NAME_FILE,
 			      .path = path,
 			      .what = f->naming->what,
@@ -713,25 +572,44 @@ static int words_node(struct following *f, const struct words *w)
 			      .script = f->script,
 			      .row = f->row,
 			      .most = f->script ? HOLD_NOT : HOLD_HOLD};
+
+	if (hold_resolve(f->j, dir, name, path) < 0)
+		return 0;
+	/* There are many scripts, and most of their words are not programs. */
+	if (f->script && hold_type(f->j->view, path) == OBJECT_ABSENT &&
+	    hold_type(&f->j->before, path) == OBJECT_ABSENT)
+		return 0;
+	int r = hold_name_add(f->j, &n);
+
+	n.path = leads;
+	if (r == 0 && hold_leads(f->j, path, leads))
+		r = hold_name_add(f->j, &n);
+	return r < 0 ? r : 0;
+}
+
+/* Adds the word as a program of node_modules/.bin: a hook runs it, or a script that a hook may run.
+ * For a script npm has the folders above in PATH, too. */
+static int words_node(struct following *f, const struct words *w)
+{
+	char name[PATH_MAX + sizeof(HOLD_MODULES_BIN) + 1], at[PATH_MAX];
 	int r = 0;
 
 	if (!(f->node || f->script) || !words_is_program(w))
 		return 0;
 	(void)snprintf(name, sizeof(name), HOLD_MODULES_BIN "/%s", w->bare);
-	for (size_t i = 0; r >= 0 && i < f->dir_count; i++) {
-		if (hold_resolve(f->j, f->dirs[i], name, path) < 0)
+	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
+		r = words_node_in(f, f->dirs[i], name);
+		if (!f->script || f->dirs[i][0] == '/' || strlen(f->dirs[i]) >= sizeof(at))
 			continue;
-		/* There are many scripts, and most of their words are not programs. */
-		if (f->script && hold_type(f->j->view, path) == OBJECT_ABSENT &&
-		    hold_type(&f->j->before, path) == OBJECT_ABSENT)
-			continue;
-		n.path = path;
-		r = hold_name_add(f->j, &n);
-		n.path = leads;
-		if (r == 0 && hold_leads(f->j, path, leads))
-			r = hold_name_add(f->j, &n);
+		memcpy(at, f->dirs[i], strlen(f->dirs[i]) + 1);
+		while (r == 0 && *at) {
+			char *slash = strrchr(at, '/');
+
+			*(slash ? slash : at) = '\0';
+			r = words_node_in(f, at, name);
+		}
 	}
-	return r < 0 ? r : 0;
+	return r;
 }
 
 /* npx and similar tools put the folder in PATH for what they run. */
@@ -777,7 +655,7 @@ static int words_spell(struct following *f, struct words *w)
 	int r = 0;
 
 	f->tails = !f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		   (words_has(f->naming->anywhere, w->key) ||
+		   (hold_word_has(f->naming->anywhere, w->key) ||
 		    ((f->anywhere || words_is_behind_unknown(w)) &&
 		     (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
 		      (f->programs && words_is_program(w)))));
@@ -812,7 +690,7 @@ static int words_spell(struct following *f, struct words *w)
 	if (r == 0)
 		r = words_node(f, w);
 	/* The first path after `go run` is what it runs; flags and their values are not. */
-	w->go = w->go && !(w->bare[0] != '-' && strchr(w->bare, '/'));
+	w->go = w->go && !(w->bare[0] != '-' && (strchr(w->bare, '/') || str_equal(w->bare, ".")));
 	return r;
 }
 
@@ -865,9 +743,9 @@ static int words_runs_in(struct following *f, const char *name, bool sure, size_
 /* If the word is a command or a key that says where something runs, adds that folder. */
 static int words_goes_on(struct following *f, const struct words *w, size_t from)
 {
-	bool goes = words_has(words_goes, w->bare) &&
+	bool goes = hold_word_has(words_goes, w->bare) &&
 		    !(str_equal(w->before, "git") && str_equal(w->bare, "-C"));
-	bool key = !goes && words_has(words_goes_by_key, w->key) && str_equal(w->bare, w->key);
+	bool key = !goes && hold_word_has(words_goes_by_key, w->key) && str_equal(w->bare, w->key);
 	size_t at = w->at - 1;
 	char path[PATH_MAX];
 
@@ -906,7 +784,7 @@ static bool words_is_started(const struct words *w)
 	return at == 0 || strchr("\n;&|(", w->text.ptr[at - 1]) ||
 	       (w->text.ptr[at - 1] == '.' &&
 		(at == 1 || strchr("\n;&| \t(", w->text.ptr[at - 2]))) ||
-	       words_has(words_runners, program) || str_after(program, "python") ||
+	       hold_word_is_runner(program) || str_after(program, "python") ||
 	       str_equal(program, "then") || str_equal(program, "do") || str_equal(program, "else");
 }
 
@@ -974,12 +852,12 @@ static int words_code(struct following *f, const struct words *w, size_t from)
 static int words_folders(struct following *f, const struct words *w, size_t from)
 {
 	const char *attached = str_after(w->bare, "-I");
-	char name[PATH_MAX], before[WORDS_NAME_MAX];
+	char name[PATH_MAX], before[HOLD_WORD_NAME_MAX];
 	int r = 0;
 
-	words_name(before, w->before, strlen(w->before), true);
-	bool sure =
-		attached || words_has(words_folder, w->before) || words_has(words_folder, before);
+	hold_word_name(before, w->before, strlen(w->before), true);
+	bool sure = attached || hold_word_has(words_folder, w->before) ||
+		    hold_word_has(words_folder, before);
 
 	if (!sure && !words_said(w, words_folder))
 		return 0;
@@ -1015,7 +893,7 @@ static bool words_is_behind(const struct words *w, char *bare)
 		from = strchr(bare, ':') + 1;
 	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
 		from = bare + 2;
-	else if (strchr(bare, ':') && (bare[0] == ':' || words_has(shows, w->before)))
+	else if (strchr(bare, ':') && (bare[0] == ':' || hold_word_has(shows, w->before)))
 		from = strrchr(bare, ':') + 1;
 	if (!from || !*from)
 		return false;
@@ -1084,13 +962,13 @@ static int words_follow(struct following *f, struct span text)
 {
 	size_t from = f->dir_count;
 	bool runs = !f->naming->flag && !f->naming->keys && !f->naming->lead;
-	bool joins = words_join(text, &f->joined);
+	bool joins = hold_word_join(text, &f->joined);
 	const struct span texts[] = {text, buf_span(&f->joined)};
 	int r = 0;
 
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
-		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
+		while (r == 0 && hold_word_next(&f->words) && !hold_is_late_soon(f->j))
 			if (i == 0 || f->words.blank) {
 				r = words_folders(f, &f->words, from);
 				if (r == 0 && i == 0)
@@ -1118,7 +996,7 @@ static int words_follow(struct following *f, struct span text)
 		r = words_node_path(f);
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
-		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
+		while (r == 0 && hold_word_next(&f->words) && !hold_is_late_soon(f->j))
 			if (f->words.bare[0] == HOLD_WORDS_SCRIPT &&
 			    f->naming->of == HOLD_WORDS_SCRIPTS)
 				r = words_script(f, &f->words);
