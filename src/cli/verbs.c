@@ -791,7 +791,8 @@ const struct verb verbs[] = {
 			"nothing is lost: what was there is kept as the snapshot "
 			"before-restore-N, and restoring that takes the restore back. Your own "
 			"files are not touched: what was applied is taken back by 'bawn undo', "
-			"and so is what a session with --direct wrote.\n\n"
+			"and so is what a session with --direct wrote. What you edited, and the "
+			"session did not see by then, is a conflict of 'bawn apply'.\n\n"
 			"While another session of this folder runs the home stays as it is, and "
 			"that is said.",
 		.examples = "bawn restore\tas it was before the last session\n"
