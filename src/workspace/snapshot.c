@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "apart.h"
+#include "basis.h"
 #include "copy.h"
 #include "fd.h"
 #include "open.h"
@@ -468,6 +469,20 @@ static int snapshot_shorten(void *context, const struct layers_snapshot *s)
 	return layers_snapshot_write(x->layers, &shorter, &e);
 }
 
+/* Forgets which files landed.  What is git's own stays: a ref that goes back to before what landed
+ * is told, and loses no commit (choice_refs.c). */
+static int snapshot_forget_landed(int dir, struct error *e)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	int r = basis_read(dir, &b, e);
+	size_t had = b.count;
+
+	for (size_t i = b.count; r == 0 && i-- > 0;)
+		if (git_dir_of(b.items[i].path) == 0)
+			basis_remove(&b, b.items[i].path);
+	return r < 0 || b.count == had ? r : basis_write(dir, &b, e);
+}
+
 /*
  * Makes the session forget what it learned of the workspace after the snapshot was made.  Of a path
  * that it changed again later it knows a later version, which may have edits of the user's that the
@@ -495,10 +510,11 @@ static int snapshot_rewind(const struct layers *l, const struct layers_snapshot 
 	else if (index >= 0 && first > 0 && fstat(index, &st) == 0 && st.st_size > first &&
 		 ftruncate(index, first) < 0)
 		r = -errno;
-	if (r == 0 && dir >= 0 && !(same && snapshot_is_before(dir, "basis", to->made)))
-		for (size_t i = 0; r == 0 && i < (same ? 1 : BAWN_ARRAY_SIZE(others)); i++)
-			if (unlinkat(dir, others[i], 0) < 0 && errno != ENOENT)
-				r = -errno;
+	for (size_t i = 0; r == 0 && !same && dir >= 0 && i < BAWN_ARRAY_SIZE(others); i++)
+		if (unlinkat(dir, others[i], 0) < 0 && errno != ENOENT)
+			r = -errno;
+	if (r == 0 && same && dir >= 0 && !snapshot_is_before(dir, "basis", to->made))
+		return snapshot_forget_landed(dir, e);
 	return r < 0 ? error_sys(e, r, "cannot bring back what %s knew of %s", to->session,
 				 l->workspace)
 		     : 0;

@@ -5,6 +5,7 @@
 #include "copy.h"
 #include "fd.h"
 #include "settle.h"
+#include "basis.h"
 #include "snapshot.h"
 #include "squash.h"
 #include "str.h"
@@ -228,6 +229,30 @@ static long noted(const struct world *w, const char *name)
 	return stat(path, &st) == 0 ? (long)st.st_size : -1;
 }
 
+/* A file and a branch landed. */
+static void landed(struct world *w)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	const struct object o = {.type = OBJECT_FILE, .mode = 0644, .hashed = true};
+	int dir = layers_session_dir(&w->layers, "calm-otter", false);
+
+	assert_int_equal(basis_set(&b, "a", &o), 0);
+	assert_int_equal(basis_set(&b, ".git/refs/heads/main", &o), 0);
+	OK(basis_write(dir, &b, &w->e));
+	(void)close(dir);
+}
+
+static void landed_is_git(struct world *w)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	int dir = layers_session_dir(&w->layers, "calm-otter", false);
+
+	OK(basis_read(dir, &b, &w->e));
+	assert_int_equal(b.count, 1);
+	assert_string_equal(b.items[0].path, ".git/refs/heads/main");
+	(void)close(dir);
+}
+
 static void a_restore_forgets_what_was_found_later(void **state)
 {
 	struct world world, *w = &world;
@@ -240,12 +265,12 @@ static void a_restore_forgets_what_was_found_later(void **state)
 	assert_int_equal(good.first, 4);
 	assert_int_equal(good.began, 7);
 	note(w, "first/index", "01234567");
-	note(w, "basis", "landed");
+	landed(w);
 	reread(w);
 	OK(snapshot_take(&w->layers, &w->session, "late", &late, &w->e));
 	OK(snapshot_restore(&w->layers, &good, true, &before, &w->e));
 	assert_int_equal(noted(w, "first/index"), 4);
-	assert_int_equal(noted(w, "basis"), -1);
+	landed_is_git(w);
 	/* What the others counted is not there any more. */
 	OK(layers_snapshot_read(&w->layers, "late", &late, &w->e));
 	assert_int_equal(late.first, 4);
