@@ -254,12 +254,16 @@ static int patch_ask(struct patch *p, struct choice *x)
 	return 0;
 }
 
-/* One of git's own files, of which the session wrote some with each commit: nobody chooses among
- * them.  What a rule flagged has its own question. */
+/* One of the files that git writes with each commit (index, HEAD, COMMIT_EDITMSG, refs, logs): nobody
+ * chooses among them.  Settings, and what a rule flagged, have their own questions. */
 static bool patch_is_git(const struct choice *x)
 {
-	return x->state == CHOICE_LANDS && git_dir_of(x->change->path) > 0 &&
-	       !choice_is_git_object(x->change->path) && !x->released &&
+	const char *rest = git_rest(x->change->path);
+	bool note = rest && ((*rest >= 'A' && *rest <= 'Z') || str_equal(rest, "index") ||
+			     str_equal(rest, "packed-refs") || str_after(rest, "refs/") ||
+			     str_after(rest, "logs/"));
+
+	return x->state == CHOICE_LANDS && note && !x->released &&
 	       x->change->group != CHANGE_FLAGGED &&
 	       !(x->change->kind == CHANGE_ADDED && x->change->after.type == OBJECT_DIR);
 }
