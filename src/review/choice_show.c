@@ -252,15 +252,30 @@ static void show_beside(const struct text *t, const struct choices *c)
 static void show_left(const struct text *t, const struct choices *c)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t left = 0;
+	size_t left = 0, on_branch = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		if (!choice_is_pending(c, &c->items[i]) || ++left > SHOWN_MAX)
+		const struct choice *x = &c->items[i];
+
+		if (!choice_is_pending(c, x))
+			continue;
+		/* The branch has it, and does not land itself: its own line says why. */
+		if (x->committed) {
+			on_branch += folding_is_file(x->change) && !git_dir_of(x->change->path);
+			continue;
+		}
+		if (++left > SHOWN_MAX)
 			continue;
 		buf_put_str(&out, "  ");
 		choice_put_line(&out, &c->items[i]);
 		buf_put_char(&out, '\n');
 	}
+	if (on_branch)
+		text_styled(t, TEXT_WARN,
+			    "%zu file%s on the branch %s, which does not land now, and stay%s with "
+			    "the session.\n",
+			    on_branch, on_branch == 1 ? " is" : "s are", c->review->session.branch,
+			    on_branch == 1 ? "s" : "");
 	if (left == 0)
 		return;
 	if (left > SHOWN_MAX)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { PATCH_NAMES = 8 };
+
 /* What the person said about the rest. */
 enum patch_rest { PATCH_ASK, PATCH_ALL, PATCH_NONE };
 
@@ -252,6 +254,78 @@ static int patch_ask(struct patch *p, struct choice *x)
 	return 0;
 }
 
+/* One of the files that git writes with each commit (index, HEAD, COMMIT_EDITMSG, refs, logs): nobody
+ * chooses among them.  Settings, and what a rule flagged, have their own questions. */
+static bool patch_is_git(const struct choice *x)
+{
+	const char *rest = git_rest(x->change->path);
+	bool note = rest && ((*rest >= 'A' && *rest <= 'Z') || str_equal(rest, "index") ||
+			     str_equal(rest, "packed-refs") || str_after(rest, "refs/") ||
+			     str_after(rest, "logs/"));
+
+	return x->state == CHOICE_LANDS && note && !x->released &&
+	       x->change->group != CHANGE_FLAGGED &&
+	       !(x->change->kind == CHANGE_ADDED && x->change->after.type == OBJECT_DIR);
+}
+
+static void patch_leave_git(struct patch *p)
+{
+	for (size_t i = 0; i < p->choices->count; i++)
+		if (patch_is_git(&p->choices->items[i]))
+			patch_leave(&p->choices->items[i]);
+}
+
+/* Shows git's refs by their names, and counts the other files. */
+static size_t patch_put_git(struct patch *p)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t refs = 0, others = 0;
+
+	for (size_t i = 0; i < p->choices->count; i++) {
+		const struct choice *x = &p->choices->items[i];
+		const char *rest = git_rest(x->change->path);
+
+		if (!patch_is_git(x) || !folding_is_file(x->change))
+			continue;
+		if (!rest || !str_after(rest, "refs/")) {
+			others++;
+			continue;
+		}
+		if (++refs > PATCH_NAMES)
+			continue;
+		choice_put_line(&out, x);
+		buf_put_char(&out, '\n');
+	}
+	if (refs > PATCH_NAMES)
+		buf_putf(&out, "... and %zu more refs\n", refs - PATCH_NAMES);
+	if (others)
+		buf_putf(&out, "%s%zu other file%s of git's own: the index, logs and notes\n",
+			 refs ? "with " : "", others, others == 1 ? "" : "s");
+	text_write(&p->prompt->text, &out);
+	return refs + others;
+}
+
+/* Asks once about all of git's own files. */
+static void patch_ask_git(struct patch *p)
+{
+	static const char help[] = "y  take them: the session's commits land\n"
+				   "n  leave them, and the commits with them\nv  show them first\n"
+				   "q  leave them";
+	char key = 0;
+
+	if (p->quit || patch_put_git(p) == 0) {
+		patch_leave_git(p);
+		return;
+	}
+	while ((key = prompt_key(p->prompt, "Take git's own files? [y/N/v/q/?]", "nyvq", help)) ==
+	       'v')
+		for (size_t i = 0; i < p->choices->count; i++)
+			if (patch_is_git(&p->choices->items[i]))
+				patch_show(p->prompt, p->choices, &p->choices->items[i]);
+	if (key != 'y')
+		patch_leave_git(p);
+}
+
 int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e)
 {
 	struct patch p = {.prompt = prompt, .choices = c};
@@ -267,7 +341,7 @@ int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e
 			patch_leave(x);
 			continue;
 		}
-		if (x->state != CHOICE_LANDS || follows)
+		if (x->state != CHOICE_LANDS || follows || patch_is_git(x))
 			continue;
 		if (p.quit) {
 			patch_leave(x);
@@ -278,12 +352,11 @@ int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e
 		if (r < 0)
 			return error_sys(e, r, "cannot read %s", x->change->path);
 	}
+	patch_ask_git(&p);
 	return 0;
 }
 
 /* --- by rule ------------------------------------------------------------------------------ */
-
-enum { PATCH_NAMES = 8 };
 
 static bool patch_is_of(const struct choice *x, const char *rule)
 {

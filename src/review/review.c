@@ -86,6 +86,22 @@ static int review_consider(void *context, const struct layers_session *s)
 	return 0;
 }
 
+/* Something that landed was undone, and not redone.  If all of its session had landed, the session
+ * is gone, and only redo has it. */
+static bool review_was_undone(const struct review *r)
+{
+	_cleanup_fd_ int journal = layers_journal(&r->layers, false);
+	struct land_undo *undone = NULL;
+	struct error ignored = ERROR_INIT;
+	size_t unread = 0, count = 0;
+
+	if (journal < 0 || land_redo_open(journal, &undone, &unread, &ignored) < 0)
+		return false;
+	(void)land_undo_steps(undone, &count);
+	land_undo_free(&undone);
+	return count > 0;
+}
+
 int review_choose(struct review *r, const char *name, struct error *e)
 {
 	struct review_choice choice = {.review = r};
@@ -126,8 +142,12 @@ int review_choose(struct review *r, const char *name, struct error *e)
 		return 0;
 	} else if (choice.count == 0) {
 		r->nothing = true;
-		return error_set(e, -ENOENT, "no session has changes in %s",
+		code = error_set(e, -ENOENT, "no session has changes in %s",
 				 r->host.workspace.path);
+		if (review_was_undone(r))
+			error_next(e, "What had landed there last was undone: 'bawn undo --redo' "
+				      "applies it again.");
+		return code;
 	} else {
 		code = error_set(e, -ENOTUNIQ, "%zu sessions have changes in %s", choice.count,
 				 r->layers.workspace);

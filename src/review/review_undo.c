@@ -1051,6 +1051,9 @@ static int undo_run(struct undo *u, struct error *e)
 			    u->json   ? ""
 			    : u->redo ? "Say --leave-changed to apply the rest again, or name what "
 					"shall come back: bawn undo --redo PATH...\n"
+					"To have one that you changed, keep yours elsewhere, make "
+					"the file what it was after the undo, and say --redo "
+					"again.\n"
 				      : "Say --leave-changed to take back the rest, or name what "
 					"shall go back: bawn undo PATH...\n");
 		return EXIT_FOUND;

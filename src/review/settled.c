@@ -80,6 +80,13 @@ static bool settled_is_replaced(const struct settled *s, const struct change *c)
 	       c->before.type != OBJECT_ABSENT && c->before.ctime > s->began;
 }
 
+/* We do not know what the session found there, and the user's was changed since (choice.c). */
+static bool settled_is_later(const struct settled *s, const struct change *c)
+{
+	return (c->before.type == OBJECT_FILE || c->before.type == OBJECT_LINK) &&
+	       c->before.ctime > s->began;
+}
+
 static bool settled_is(const struct settled *s, struct change *c)
 {
 	struct object origin;
@@ -87,7 +94,7 @@ static bool settled_is(const struct settled *s, struct change *c)
 	if (c->kind == CHANGE_RENAMED)
 		return false;
 	if (!settled_find(s, c, &origin)) {
-		c->both = settled_is_replaced(s, c);
+		c->both = settled_is_replaced(s, c) || settled_is_later(s, c);
 		return undo_is_only_folder(&s->first, &c->before, &c->after);
 	}
 	if (settled_mark_pruned(c, &origin))

@@ -112,6 +112,7 @@ struct layers_snapshot {
 	char stands_on[LAYERS_NAME_MAX + 1];
 	int64_t first; /* how many bytes first/index had then; 0: not known */
 	char branch[LAYERS_BRANCH_MAX + 1], start[LAYERS_START_MAX + 1]; /* the session's */
+	int64_t began; /* the session; 0: an older bawn made it */
 };
 
 /*

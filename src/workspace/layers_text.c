@@ -121,9 +121,10 @@ static const struct layers_field layers_snapshot_fields[] = {
 	SNAPSHOT_FIELD("first", LAYERS_NUMBER, first),
 	SNAPSHOT_FIELD("branch", LAYERS_WORD, branch),
 	SNAPSHOT_FIELD("start", LAYERS_WORD, start),
+	SNAPSHOT_FIELD("began", LAYERS_NUMBER, began),
 };
 
-enum { SESSION_LATER = 3, SNAPSHOT_LATER = 3 };
+enum { SESSION_LATER = 3, SNAPSHOT_LATER = 4 };
 
 #define SESSION_MAGIC "bawn-session-1\n"
 #define SNAPSHOT_MAGIC "bawn-snapshot-1\n"

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "apart.h"
+#include "basis.h"
 #include "copy.h"
 #include "fd.h"
 #include "open.h"
@@ -187,6 +188,7 @@ static struct layers_snapshot snapshot_of(const struct layers *l, const struct l
 	memcpy(snapshot.branch, s->branch, sizeof(snapshot.branch));
 	memcpy(snapshot.start, s->start, sizeof(snapshot.start));
 	snapshot.first = snapshot_first(l, s->name);
+	snapshot.began = s->began;
 	return snapshot;
 }
 
@@ -427,6 +429,97 @@ static int snapshot_new_session(const struct layers *l, const char *name, int64_
 	return 0;
 }
 
+/* The session that is there now is the one of the snapshot, and not a later one of its name. */
+static bool snapshot_is_of(const struct layers_snapshot *from, const struct layers_session *s)
+{
+	return from->began ? s->began == from->began : s->began <= from->made;
+}
+
+/* When the session of a snapshot began that is gone.  If nobody knows, everything that the user
+ * has counts as changed since. */
+static int64_t snapshot_began(const struct layers_snapshot *from)
+{
+	return from->began ? from->began : 1;
+}
+
+/* The file was last written before the snapshot was made. */
+static bool snapshot_is_before(int dir, const char *name, int64_t made)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && CLOCK_NS(st.st_mtim) <= made;
+}
+
+/* The snapshots of a session whose index of first versions gets shorter. */
+struct snapshot_shorter {
+	const struct layers *layers;
+	const char *session;
+	int64_t first;
+};
+
+static int snapshot_shorten(void *context, const struct layers_snapshot *s)
+{
+	const struct snapshot_shorter *x = context;
+	struct layers_snapshot shorter = *s;
+	struct error e = ERROR_INIT;
+
+	if (!str_equal(s->session, x->session) || s->first <= x->first)
+		return 0;
+	shorter.first = x->first;
+	return layers_snapshot_write(x->layers, &shorter, &e);
+}
+
+/* Forgets which files landed.  What is git's own stays: a ref that goes back to before what landed
+ * is told, and loses no commit (choice_refs.c). */
+static int snapshot_forget_landed(int dir, struct error *e)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	int r = basis_read(dir, &b, e);
+	size_t had = b.count;
+
+	for (size_t i = b.count; r == 0 && i-- > 0;)
+		if (git_dir_of(b.items[i].path) == 0)
+			basis_remove(&b, b.items[i].path);
+	return r < 0 || b.count == had ? r : basis_write(dir, &b, e);
+}
+
+/*
+ * Makes the session forget what it learned of the workspace after the snapshot was made.  Of a path
+ * that it changed again later it knows a later version, which may have edits of the user's that the
+ * snapshot's version does not come from: as if that were its basis, they would be overwritten.  What
+ * is not known any more is judged by times (choice.c).  `same`: the session there is the snapshot's
+ * own; of another one nothing holds.
+ */
+static int snapshot_rewind(const struct layers *l, const struct layers_snapshot *to, bool same,
+			   struct error *e)
+{
+	static const char *const others[] = {"basis", "decided", "stayed", "seen"};
+	const int64_t first = same ? to->first : 0;
+	const struct snapshot_shorter shorter = {l, to->session, first};
+	_cleanup_fd_ int dir = layers_session_dir(l, to->session, false);
+	_cleanup_fd_ int index =
+		dir < 0 ? dir : open_beneath(dir, "first/index", O_RDWR | O_NOFOLLOW, 0);
+	struct stat st;
+	/* Before the index itself: what they count must be in it. */
+	int r = layers_each_snapshot(l, snapshot_shorten, (void *)(uintptr_t)&shorter, e);
+
+	if (r < 0)
+		return e->code ? r : error_sys(e, r, "cannot write a snapshot of %s", to->session);
+	if (index >= 0 && first == 0 && unlinkat(dir, "first/index", 0) < 0)
+		r = -errno;
+	else if (index >= 0 && first > 0 && fstat(index, &st) == 0 && st.st_size > first &&
+		 ftruncate(index, first) < 0)
+		r = -errno;
+	for (size_t i = 0; r == 0 && !same && dir >= 0 && i < BAWN_ARRAY_SIZE(others); i++)
+		if (unlinkat(dir, others[i], 0) < 0 && errno != ENOENT)
+			r = -errno;
+	if (r == 0 && same && dir >= 0 && !snapshot_is_before(dir, "basis", to->made))
+		return snapshot_forget_landed(dir, e);
+	return r < 0 ? error_sys(e, r, "cannot bring back what %s knew of %s", to->session,
+				 l->workspace)
+		     : 0;
+}
+
 /* Puts the snapshot in place.  Whether nothing of the restore was done yet, or all but its end,
  * this makes the right result. */
 static int snapshot_put_in_place(const struct layers *l, const struct layers_snapshot *to,
@@ -437,12 +530,19 @@ static int snapshot_put_in_place(const struct layers *l, const struct layers_sna
 	bool is_new = r == -ENOENT;
 
 	if (is_new)
-		r = snapshot_new_session(l, to->session, to->made, &s, e);
+		r = snapshot_new_session(l, to->session, snapshot_began(to), &s, e);
+	if (r < 0)
+		return r;
+	bool same = !is_new && snapshot_is_of(to, &s);
+
+	if (s.mode == LAYERS_REVIEW)
+		r = snapshot_rewind(l, to, same, e);
 	if (r < 0)
 		return r;
 	s.project = to->project;
 	s.root = to->root;
-	if (is_new) {
+	if (!same && s.mode == LAYERS_REVIEW) {
+		s.began = snapshot_began(to);
 		memcpy(s.branch, to->branch, sizeof(s.branch));
 		memcpy(s.start, to->start, sizeof(s.start));
 	}
@@ -480,7 +580,7 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	int r = layers_session_read(l, from->session, &s, e);
 
 	if (r == -ENOENT)
-		r = snapshot_new_session(l, from->session, from->made, &s, e);
+		r = snapshot_new_session(l, from->session, snapshot_began(from), &s, e);
 	if (r < 0)
 		return r;
 	snapshot_prune(l, snapshot_before, SNAPSHOT_BEFORES_MAX);
@@ -505,7 +605,6 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	if (r < 0)
 		return r;
 	memcpy(to.name, snapshot_restoring, sizeof(snapshot_restoring));
-	to.made = s.began;
 	/* From here on the restore happens, by us or by the next process. */
 	r = layers_snapshot_write(l, &to, e);
 	layers_session_forget_makers(l, s.name);
@@ -528,14 +627,6 @@ static int snapshot_bring_file(int from, int to, const char *name, int64_t max)
 	int r = copy_content(in, out, &shared);
 
 	return r == 0 && max >= 0 && ftruncate(out, max) < 0 ? -errno : r;
-}
-
-/* The file was last written before the snapshot was made. */
-static bool snapshot_is_before(int dir, const char *name, int64_t made)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && CLOCK_NS(st.st_mtim) <= made;
 }
 
 static int snapshot_bring_folder(int from, int to, const char *name)
@@ -586,8 +677,8 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 {
 	struct layers_session origin;
 	int r = layers_session_read(l, from->session, &origin, e);
-	bool known = r == 0;
-	int64_t began = known ? origin.began : from->made;
+	bool known = r == 0 && snapshot_is_of(from, &origin);
+	int64_t began = known ? origin.began : snapshot_began(from);
 
 	if (r < 0 && r != -ENOENT)
 		return r;

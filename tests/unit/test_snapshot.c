@@ -5,6 +5,7 @@
 #include "copy.h"
 #include "fd.h"
 #include "settle.h"
+#include "basis.h"
 #include "snapshot.h"
 #include "squash.h"
 #include "str.h"
@@ -197,6 +198,123 @@ static void a_session_that_is_gone_comes_back(void **state)
 	reread(w);
 	assert_true(shows(w, &w->session.project, "a"));
 	assert_int_equal(w->session.mode, LAYERS_REVIEW);
+	/* What the user changed since then is a conflict. */
+	assert_int_equal(w->session.began, 7);
+	world_close(w);
+}
+
+/* The session's folder has this file. */
+static void note(struct world *w, const char *name, const char *text)
+{
+	char folder[PATH_MAX + 64], path[PATH_MAX + 128];
+	FILE *f = NULL;
+
+	(void)snprintf(folder, sizeof(folder), "%s/sessions/calm-otter", w->layers.path);
+	(void)snprintf(path, sizeof(path), "%s/first", folder);
+	(void)mkdir(path, 0700);
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* How long that file is; -1: it is not there. */
+static long noted(const struct world *w, const char *name)
+{
+	char path[PATH_MAX + 128];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "%s/sessions/calm-otter/%s", w->layers.path, name);
+	return stat(path, &st) == 0 ? (long)st.st_size : -1;
+}
+
+/* A file and a branch landed. */
+static void landed(struct world *w)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	const struct object o = {.type = OBJECT_FILE, .mode = 0644, .hashed = true};
+	int dir = layers_session_dir(&w->layers, "calm-otter", false);
+
+	assert_int_equal(basis_set(&b, "a", &o), 0);
+	assert_int_equal(basis_set(&b, ".git/refs/heads/main", &o), 0);
+	OK(basis_write(dir, &b, &w->e));
+	(void)close(dir);
+}
+
+static void landed_is_git(struct world *w)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	int dir = layers_session_dir(&w->layers, "calm-otter", false);
+
+	OK(basis_read(dir, &b, &w->e));
+	assert_int_equal(b.count, 1);
+	assert_string_equal(b.items[0].path, ".git/refs/heads/main");
+	(void)close(dir);
+}
+
+static void a_restore_forgets_what_was_found_later(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot good, late, before;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	note(w, "first/index", "0123");
+	OK(snapshot_take(&w->layers, &w->session, "good", &good, &w->e));
+	assert_int_equal(good.first, 4);
+	assert_int_equal(good.began, 7);
+	note(w, "first/index", "01234567");
+	landed(w);
+	reread(w);
+	OK(snapshot_take(&w->layers, &w->session, "late", &late, &w->e));
+	OK(snapshot_restore(&w->layers, &good, true, &before, &w->e));
+	assert_int_equal(noted(w, "first/index"), 4);
+	landed_is_git(w);
+	/* What the others counted is not there any more. */
+	OK(layers_snapshot_read(&w->layers, "late", &late, &w->e));
+	assert_int_equal(late.first, 4);
+	OK(layers_snapshot_read(&w->layers, before.name, &before, &w->e));
+	assert_int_equal(before.first, 4);
+	world_close(w);
+}
+
+static void another_session_of_the_name_knows_nothing_of_the_snapshot(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, before;
+	struct layers_session made;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	note(w, "first/index", "0123");
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	reread(w);
+	w->session.began = 9;
+	OK(layers_session_write(&w->layers, &w->session, &w->e));
+	OK(snapshot_fork(&w->layers, &s, "shy-bee", &made, &w->e));
+	assert_int_equal(made.began, 7);
+	OK(snapshot_restore(&w->layers, &s, true, &before, &w->e));
+	reread(w);
+	assert_int_equal(w->session.began, 7);
+	assert_int_equal(noted(w, "first/index"), -1);
+	world_close(w);
+}
+
+/* An older bawn did not write down when the session began. */
+static void a_session_of_an_older_snapshot_may_have_seen_nothing(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, before;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	OK(layers_session_remove(&w->layers, "calm-otter", &w->e));
+	s.began = 0;
+	OK(snapshot_restore(&w->layers, &s, true, &before, &w->e));
+	reread(w);
+	assert_int_equal(w->session.began, 1);
 	world_close(w);
 }
 
@@ -574,6 +692,9 @@ int main(void)
 		TEST(a_restore_brings_back_and_can_be_taken_back),
 		TEST(a_restore_that_was_cut_off_is_finished_by_who_takes_the_lock),
 		TEST(a_session_that_is_gone_comes_back),
+		TEST(a_restore_forgets_what_was_found_later),
+		TEST(another_session_of_the_name_knows_nothing_of_the_snapshot),
+		TEST(a_session_of_an_older_snapshot_may_have_seen_nothing),
 		TEST(each_start_is_kept_and_nothing_sealed_is_written),
 		TEST(ours_are_few),
 		TEST(names_count_up),
