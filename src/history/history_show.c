@@ -21,6 +21,7 @@
 enum {
 	SHOW_LABEL = 11,
 	SHOW_NAMES = 6,   /* in a row */
+	SHOW_SENTENCE = 160,
 	SHOW_REFUSED = 4, /* of each kind */
 	SHOW_JSON = 1000,
 	SHOW_EARLIER = 8, /* runs */
@@ -84,8 +85,13 @@ static int show_on_name(void *context, const struct index_deed *deed)
 	s->events += deed->count;
 	if (s->named++ > 0)
 		buf_put_str(&s->row, ", ");
-	event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
-	text_cut(&s->row, from, 60);
+	if (deed->what == INDEX_DID_DECISION || deed->what == INDEX_DID_LIMIT) {
+		text_escape(&s->row, deed->name); /* a sentence, and no name */
+		text_cut(&s->row, from, SHOW_SENTENCE);
+	} else {
+		event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
+		text_cut(&s->row, from, 60);
+	}
 	if (deed->count > 1)
 		buf_putf(&s->row, " %" PRIu64, deed->count);
 	return 0;
