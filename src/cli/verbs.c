@@ -386,7 +386,7 @@ const struct verb verbs[] = {
 		.summary = "give a session another name",
 		.description =
 			"Gives a session, running or ended, a name of your own. Every verb that "
-			"takes a session takes it, and 'bawn sessions' shows it. The session's own "
+			"takes a session takes it, and what bawn prints has it. The session's own "
 			"name goes on working, and its record keeps it: a record is never "
 			"changed. A session has one such name; its own name as NAME takes it "
 			"away.\n\n"
@@ -835,10 +835,12 @@ const struct verb verbs[] = {
 			"which is gone when it ends, or is kept for the workspace (policy key "
 			"system.keep).\n\n"
 			"'create' makes one, with the user's own rights and the user's own "
-			"network. --from says what from: debian (the default: of this machine's "
-			"release when it is one, else stable), debian:SUITE, 'debian:deb ...' (a "
-			"line as in sources.list), oci:DIR[:TAG] (an image in a folder), "
-			"docker://NAME (an image of a registry), a folder, or a tar archive. "
+			"network. --from says what from: debian (of this machine's release when it "
+			"is one, else stable), debian:SUITE, 'debian:deb ...' (a line as in "
+			"sources.list), oci:DIR[:TAG] (an image in a folder), docker://NAME (an "
+			"image of a registry), a folder, or a tar archive. Without --from the NAME "
+			"says it: debian, or a release of Debian (bookworm, trixie, sid); any "
+			"other name needs --from. "
 			"Debian needs mmdebstrap, images need umoci, a registry's also skopeo; "
 			"'bawn doctor' says what is there. No subordinate ids are needed: every "
 			"file belongs to the user.\n\n"
@@ -846,7 +848,7 @@ const struct verb verbs[] = {
 			"stands on them. 'rm' removes one; not while a session runs on it, and "
 			"where something was kept or stopped upon it only with --yes. It also "
 			"removes what a killed 'create' left unfinished.",
-		.examples = "bawn system create bookworm\ta small Debian\n"
+		.examples = "bawn system create bookworm\ta small Debian, of that release\n"
 			    "bawn system create node --from oci:images/node:20\tfrom an image\n"
 			    "bawn system ls\twhat there is\n"
 			    "bawn system rm node\tno longer needed",

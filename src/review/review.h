@@ -23,6 +23,7 @@ struct review {
 	struct layers layers;
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
+	char shown[LAYERS_NAME_MAX + 1]; /* what a person calls it, or else its name */
 	struct makers *makers;         /* of its files; NULL: nobody knows */
 	struct progress *progress;     /* a word about long work goes there; NULL: nobody waits */
 	bool runs;

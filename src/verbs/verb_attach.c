@@ -72,11 +72,11 @@ int verb_attach(const struct invocation *i)
 		return EXIT_BAWN;
 	}
 	if (left) {
-		client_say_detached(session.name);
+		client_say_detached(session.shown);
 		return verb_end_like(status);
 	}
 	text_printf(&err,
 		    "bawn: the session %s has ended. What it changed: bawn diff --session %s\n",
-		    session.name, session.name);
+		    session.shown, session.shown);
 	return verb_end_like(status);
 }

@@ -212,7 +212,7 @@ static void why_print_way(const struct why *w, const struct why_answer *a)
 		if (a->command[0] && w->live)
 			text_printf(&w->out, "%*sto allow it now: bawn allow %s%s%s%s\n",
 				    WHY_INDENT, "", named ? "--session " : "",
-				    named ? w->session.name : "", named ? " " : "", a->command);
+				    named ? w->session.shown : "", named ? " " : "", a->command);
 		why_line(w, buf_str(&config));
 		text_printf(&w->out, "%*s%s\n", WHY_INDENT + 4, "", v->allow_line);
 		if (a->command[0])
@@ -252,7 +252,7 @@ static void why_print(const struct why *w, const struct why_answer *a)
 		    allowed ? "allowed" : "denied");
 	text_printf(&w->out, bracket ? "[%s]:%u" : "%s:%u", a->name, a->port);
 	if (w->live)
-		text_printf(&w->out, "  (session %s)\n", w->session.name);
+		text_printf(&w->out, "  (session %s)\n", w->session.shown);
 	else
 		text_printf(&w->out, "  (by your files; no session is running)\n");
 	if (!a->asked && a->port != WHY_PORT)
@@ -378,7 +378,7 @@ static int why_find_plan(struct why *w, char *ret_where, size_t size)
 {
 	int r = why_choose_here(w);
 
-	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.name : "");
+	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.shown : "");
 	if (r == -ENOENT) {
 		w->e = ERROR_INIT;
 		r = prepare_plan(w->invocation, NULL, false, &w->files, &w->e);
