@@ -54,7 +54,7 @@ const struct option options[OPTION_COUNT] = {
 			  .value = "PATH",
 			  .key = "files.write",
 			  .repeats = true,
-			  .help = "let it also read and write PATH, at once and in place"},
+			  .help = "let it also write PATH: at once, not kept apart"},
 	[OPTION_HIDE] = {.id = OPTION_HIDE,
 			 .name = "hide",
 			 .value = "PATH",

@@ -12,8 +12,8 @@
 struct session {
 	char name[SESSION_NAME_MAX];
 	char shown[LAYERS_NAME_MAX + 1]; /* what a person calls it, or else its name */
-	int fd;   /* to its keeper; -1 when it does not answer */
-	int code; /* then why, -errno */
+	int fd;                          /* to its keeper; -1 when it does not answer */
+	int code;                        /* then why, -errno */
 	struct message_session state;
 	struct arena arena;      /* of the plan */
 	const struct plan *plan; /* with the rules that are in force now; of one that answers */

@@ -21,7 +21,7 @@
 
 enum {
 	SHOW_LABEL = 11,
-	SHOW_NAMES = 6,   /* in a row */
+	SHOW_NAMES = 6, /* in a row */
 	SHOW_SENTENCE = 160,
 	SHOW_REFUSED = 4, /* of each kind */
 	SHOW_JSON = 1000,

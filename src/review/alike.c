@@ -37,7 +37,7 @@ struct alike_piece {
 
 struct alike_file {
 	size_t change;
-	const char *name; /* the last part of its path */
+	const char *name;   /* the last part of its path */
 	uint64_t size, sum; /* of all of it */
 	struct alike_piece *pieces;
 	size_t count;

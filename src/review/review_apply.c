@@ -558,8 +558,7 @@ static int apply_nothing(struct apply *a, struct error *e)
 		r = apply_finish(a, e);
 	if (r == 0 && !a->json)
 		text_printf(&a->out, "Nothing is to be applied%s%s%s\n",
-			    a->over ? ", and nothing of " : ".",
-			    a->over ? a->review.shown : "",
+			    a->over ? ", and nothing of " : ".", a->over ? a->review.shown : "",
 			    a->over ? " is left: it is gone." : "");
 	return r < 0 ? r : choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
 }

@@ -319,8 +319,8 @@ static void discard_say(const struct discard *d)
 	if (!d->json) {
 		if (d->done)
 			text_printf(&d->out, "Discarded %s of %s. %s %s.\n",
-				    d->tally.len ? buf_str(&d->tally) : "nothing",
-				    d->review.shown, d->review.layers.workspace,
+				    d->tally.len ? buf_str(&d->tally) : "nothing", d->review.shown,
+				    d->review.layers.workspace,
 				    d->review.gone ? "is gone" : "stays as it is");
 		if (d->home)
 			text_printf(&d->out, "Its private home is as it was before that run.\n");

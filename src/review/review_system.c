@@ -293,8 +293,9 @@ static const char *system_from(const struct invocation *i, const char *name,
 	if (system_source_of_name(name, spelled) == 0)
 		return spelled;
 	(void)error_set(e, -EINVAL, "nothing says what the system %.64s is to be made from", name);
-	error_next(e, "'bawn system create %.64s --from debian' makes it from Debian; 'bawn help "
-		      "system' names the other sources.",
+	error_next(e,
+		   "'bawn system create %.64s --from debian' makes it from Debian; 'bawn help "
+		   "system' names the other sources.",
 		   name);
 	return NULL;
 }

@@ -59,8 +59,7 @@ static void which_put_one(struct buf *into, const struct which_one *one, const s
 
 	session_label_shown(r->places.state, one->session.name, shown);
 	words_age(&age, (uint64_t)(at / 1000000000));
-	buf_putf(into, "  %zu  %-*s%-*s", number, WHICH_NAME, shown, WHICH_SINCE,
-		 buf_str(&age));
+	buf_putf(into, "  %zu  %-*s%-*s", number, WHICH_NAME, shown, WHICH_SINCE, buf_str(&age));
 	size_t from = into->len;
 
 	if (one->command[0] == '\0' && one->session.from[0])

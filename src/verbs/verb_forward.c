@@ -94,8 +94,8 @@ static void forwarding_say(const struct forwarding *g, const struct published *p
 {
 	struct text out = text_open(STDOUT_FILENO);
 
-	text_printf(&out, "http://%s leads to port %u in %s%s. Ctrl-C ends it.\n",
-		    g->forward.at, port->inside, g->session.shown, forward_why(&g->forward));
+	text_printf(&out, "http://%s leads to port %u in %s%s. Ctrl-C ends it.\n", g->forward.at,
+		    port->inside, g->session.shown, forward_why(&g->forward));
 	if (port->everywhere)
 		text_printf(&out, "Other machines that reach this address can connect, too.\n");
 }

@@ -53,7 +53,7 @@ struct prune_verb {
 	uint64_t age, size; /* seconds, bytes */
 	const char *origin; /* where the rule comes from */
 	int64_t now, before;
-	int64_t day; /* what is older goes for its age, the rest before `before` for its size */
+	int64_t day;    /* what is older goes for its age, the rest before `before` for its size */
 	uint64_t total; /* all bytes that bawn keeps */
 	struct {
 		size_t count;

@@ -168,7 +168,8 @@ static int session_pause_it(struct session *s, const struct invocation *i, struc
 
 	(void)i;
 	if (r == 0)
-		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->shown, s->shown);
+		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->shown,
+			    s->shown);
 	return r;
 }
 

@@ -95,9 +95,9 @@ static void why_command(struct why_answer *a)
 static uint64_t why_recorded_port(const struct why *w, const char *host)
 {
 	const char *session = w->live ? w->session.name : NULL;
-	const char *words[] = {"bawn",      "log",    "--json", "--kind", "network",
+	const char *words[] = {"bawn",      "log",     "--json", "--kind", "network",
 			       "--verdict", "refused", "--host", host,     "--last",
-			       "1",         session,  NULL};
+			       "1",         session,   NULL};
 	_cleanup_buf_ struct buf said = BUF_INIT(WHY_JSON_MAX);
 	static const char key[] = "\"port\":";
 	uint64_t port = 0;
