@@ -371,8 +371,10 @@ int forward_open(struct forward *f, struct loop *loop, const struct session_plac
 	int r = forward_listen(port, port->outside ? port->outside : port->inside, &first);
 
 	/* Nobody asked for this number: another session may have it, or this user may not. */
-	if (r < 0 && port->outside == 0 && (first.code == -EADDRINUSE || first.code == -EACCES))
+	if (r < 0 && port->outside == 0 && (first.code == -EADDRINUSE || first.code == -EACCES)) {
+		f->moved = first.code;
 		r = forward_listen(port, 0, &first);
+	}
 	if (r < 0) {
 		*e = first;
 		if (first.code == -EADDRINUSE)
@@ -385,6 +387,13 @@ int forward_open(struct forward *f, struct loop *loop, const struct session_plac
 	forward_name(f);
 	r = loop_add(loop, f->listener, EPOLLIN, forward_on_listener, f, &f->handle);
 	return r < 0 ? error_sys(e, r, "listening at %s", f->at) : 0;
+}
+
+const char *forward_why(const struct forward *f)
+{
+	return f->moved == -EADDRINUSE ? "; that number is another program's here"
+	       : f->moved              ? "; that number is not for this user here"
+				       : "";
 }
 
 void forward_close(struct forward *f)

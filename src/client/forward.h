@@ -23,6 +23,7 @@ struct forward {
 	struct session_places places;
 	char session[SESSION_NAME_MAX];
 	uint16_t inside;
+	int moved; /* its own number could not be had, -errno; 0: it was */
 	int listener;
 	struct loop_handle handle;
 	struct forward_leg *legs;
@@ -36,6 +37,8 @@ struct forward {
 /* Listens; from loop_run on connections are served.  The forward must stay where it is. */
 int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,
 		 const char *session, const struct published *port, struct error *e);
+/* Why it does not listen at the box's own number, to be put after the line about it; or "". */
+const char *forward_why(const struct forward *f);
 void forward_close(struct forward *f);
 #define _cleanup_forward_ _cleanup_(forward_close)
 

@@ -151,11 +151,11 @@ static int talk_answer(struct talk *t, int r, struct error *e)
 	if (r == 0)
 		r = channel_receive(&channel, e);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
-		return error_set(e, -ECONNRESET, "the session %s has ended", t->session->name);
+		return error_set(e, -ECONNRESET, "the session %s has ended", t->session->shown);
 	if (r == -ETIME || r == -EAGAIN)
-		return error_set(e, -ETIME, "the session %s does not answer", t->session->name);
+		return error_set(e, -ETIME, "the session %s does not answer", t->session->shown);
 	if (r < 0)
-		return e->code ? r : error_sys(e, r, "asking the session %s", t->session->name);
+		return e->code ? r : error_sys(e, r, "asking the session %s", t->session->shown);
 	if (t->failure.code != 0) {
 		*e = t->failure;
 		return e->code;
@@ -330,6 +330,7 @@ static int talk_open(const struct session_places *places, const char *name,
 
 	*s = (struct session){.fd = session_store_connect(places, name)};
 	(void)snprintf(s->name, sizeof(s->name), "%.*s", SESSION_NAME_MAX - 1, name);
+	session_label_shown(places->state, s->name, s->shown);
 	if (s->fd == -ENOENT || s->fd == -ECONNREFUSED) {
 		s->code = -ENOENT;
 		s->fd = -1;

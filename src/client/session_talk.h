@@ -7,12 +7,13 @@
 #define BAWN_SESSION_TALK_H
 
 #include "message_control.h"
-#include "session_store.h"
+#include "session_names.h"
 
 struct session {
 	char name[SESSION_NAME_MAX];
-	int fd;   /* to its keeper; -1 when it does not answer */
-	int code; /* then why, -errno */
+	char shown[LAYERS_NAME_MAX + 1]; /* what a person calls it, or else its name */
+	int fd;                          /* to its keeper; -1 when it does not answer */
+	int code;                        /* then why, -errno */
 	struct message_session state;
 	struct arena arena;      /* of the plan */
 	const struct plan *plan; /* with the rules that are in force now; of one that answers */

@@ -221,6 +221,7 @@ void refusal_sum(const struct gate *g, const char *host, uint64_t port,
 {
 	const struct refusals *all = g->refusals;
 	struct message_counted sum = {.reason = ""};
+	uint64_t connected = 0; /* when, the last of them */
 
 	for (size_t i = 0; all && i < all->count; i++) {
 		const struct refusal *r = &all->items[i];
@@ -233,6 +234,10 @@ void refusal_sum(const struct gate *g, const char *host, uint64_t port,
 			sum.questions += r->count;
 		else
 			sum.connections += r->count;
+		if (!question && r->last >= connected) {
+			connected = r->last;
+			sum.port = r->port;
+		}
 		if (r->last >= sum.last) {
 			sum.last = r->last;
 			sum.reason = r->reason;

@@ -12,6 +12,7 @@
 
 #include "help.h"
 #include "json.h"
+#include "session_names.h"
 #include "str.h"
 #include "text.h"
 #include "words.h"
@@ -149,10 +150,12 @@ static void past_put_counts(const struct past_list *l, struct buf *into,
 static void past_put_line(struct past_list *l, const struct past_line *line)
 {
 	_cleanup_buf_ struct buf row = BUF_INIT(PAST_OUT_MAX), ending = BUF_INIT(64);
+	char shown[LAYERS_NAME_MAX + 1];
 	bool bad = line->has_signal || line->exit != 0 || (!line->ended && !line->running);
 
 	words_when(&row, line->began, false);
-	buf_putf(&row, "  %-*s", PAST_NAME, line->session->name);
+	session_label_shown(l->ask.host.state_dir, line->session->name, shown);
+	buf_putf(&row, "  %-*s", PAST_NAME, shown);
 	past_put_ending(&ending, line);
 	text_put(&l->text, &row, bad ? TEXT_WARN : TEXT_PLAIN, buf_span(&ending));
 	buf_putf(&row, "%*s", ending.len < 13 ? 13 - (int)ending.len : 1, "");

@@ -6,6 +6,7 @@
  * from its own events.
  */
 #include "event_words.h"
+#include "session_names.h"
 #include "show_runs.h"
 
 #include "help.h"
@@ -20,7 +21,8 @@
 
 enum {
 	SHOW_LABEL = 11,
-	SHOW_NAMES = 6,   /* in a row */
+	SHOW_NAMES = 6, /* in a row */
+	SHOW_SENTENCE = 160,
 	SHOW_REFUSED = 4, /* of each kind */
 	SHOW_JSON = 1000,
 	SHOW_EARLIER = 8, /* runs */
@@ -84,8 +86,13 @@ static int show_on_name(void *context, const struct index_deed *deed)
 	s->events += deed->count;
 	if (s->named++ > 0)
 		buf_put_str(&s->row, ", ");
-	event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
-	text_cut(&s->row, from, 60);
+	if (deed->what == INDEX_DID_DECISION || deed->what == INDEX_DID_LIMIT) {
+		text_escape(&s->row, deed->name); /* a sentence, and no name */
+		text_cut(&s->row, from, SHOW_SENTENCE);
+	} else {
+		event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
+		text_cut(&s->row, from, 60);
+	}
 	if (deed->count > 1)
 		buf_putf(&s->row, " %" PRIu64, deed->count);
 	return 0;
@@ -325,13 +332,15 @@ static void show_head(struct show *s)
 	_cleanup_buf_ struct buf command = BUF_INIT(SHOW_BYTES_MAX),
 				 where = BUF_INIT(SHOW_BYTES_MAX), when = BUF_INIT(SHOW_BYTES_MAX);
 	static uint8_t scratch[FRAME_EVENT_MAX];
+	char shown[LAYERS_NAME_MAX + 1];
 	int64_t begin = 0;
 
 	if (inquiry_read_at(q, 0, 0) < 0)
 		return;
 	event_words_command(&command, &q->event, NOTE_FIELD_ARGV, scratch, 200);
-	text_styled(&s->text, TEXT_STRONG, "%s  ", q->session->name);
-	size_t used = strlen(q->session->name) + 2, width = (size_t)s->text.width;
+	session_label_shown(q->ask.host.state_dir, q->session->name, shown);
+	text_styled(&s->text, TEXT_STRONG, "%s  ", shown);
+	size_t used = strlen(shown) + 2, width = (size_t)s->text.width;
 
 	text_cut(&command, 0, width > used + 20 ? width - used : 20);
 	text_printf(&s->text, "%s\n", buf_str(&command));

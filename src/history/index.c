@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INDEX_VERSION = 5 };
+enum { INDEX_VERSION = 6 };
 
 static const char index_tables[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"

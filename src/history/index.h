@@ -59,7 +59,7 @@ enum index_what {
 	INDEX_DID_TAMPER, /* path or words */
 	INDEX_DID_GAP,    /* reason; the count is of events */
 	INDEX_DID_LIMIT,
-	INDEX_DID_DECISION, /* grants and changes of the rules */
+	INDEX_DID_DECISION, /* changes of the rules that hold */
 };
 
 /* "changed", "refused-host"...: the name in --json. */

@@ -300,8 +300,6 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 		{NOTE_TAMPER, INDEX_DID_TAMPER, NOTE_FIELD_PATH, NOTE_FIELD_REASON},
 		{NOTE_GAP, INDEX_DID_GAP, NOTE_FIELD_REASON, NOTE_FIELD_PATH},
 		{NOTE_LIMIT, INDEX_DID_LIMIT, NOTE_FIELD_REASON, NOTE_FIELD_NAME},
-		{NOTE_GRANT, INDEX_DID_DECISION, NOTE_FIELD_REASON, NOTE_FIELD_RULE},
-		{NOTE_POLICY, INDEX_DID_DECISION, NOTE_FIELD_REASON, NOTE_FIELD_RULE},
 	};
 
 	if (ev->kind == NOTE_FILE)
@@ -317,6 +315,10 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 		index_add(t, ev,
 			  event_is(ev, NOTE_FIELD_OP, "leak") ? INDEX_DID_LEAK : INDEX_DID_SECRET,
 			  index_words(ev, NOTE_FIELD_SECRET, NOTE_FIELD_HOST));
+	else if (ev->kind == NOTE_POLICY && event_is(ev, NOTE_FIELD_OP, "change"))
+		/* Of one decision three events tell: this one says which it was, and that it holds. */
+		index_add(t, ev, INDEX_DID_DECISION,
+			  index_words(ev, NOTE_FIELD_HOST, NOTE_FIELD_REASON));
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(plain); i++)
 		if (plain[i].kind == ev->kind)
 			index_add(t, ev, plain[i].what,

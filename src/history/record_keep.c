@@ -43,7 +43,12 @@ int record_compress(const struct history *a, const struct invocation *i, struct 
 struct keep_rule {
 	bool has_age, has_size, has_before, dry;
 	uint64_t age, size;
-	int64_t before; /* `bawn prune` says a moment, @SECONDS since 1970, in the place of an age */
+	/*
+	 * `bawn prune` says a moment, @SECONDS since 1970, in the place of an age; @SECONDS:size
+	 * where the size is why.
+	 */
+	int64_t before;
+	const char *because;
 	char *const *names; /* of sessions, NULL at the end; of none: by the rest */
 };
 
@@ -59,9 +64,16 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 		return error_set(e, -EINVAL,
 				 "say what may go: --older-than AGE, --keep-size SIZE, or both; or "
 				 "a session's name");
-	ret->has_before =
-		age && age[0] == '@' && str_parse_u64(age + 1, &moment) == 0 && moment <= INT64_MAX;
-	ret->before = (int64_t)moment;
+	const char *end = age ? strchr(age, ':') : NULL;
+	char digits[24] = "";
+
+	if (age && age[0] == '@')
+		(void)snprintf(digits, sizeof(digits), "%.*s",
+			       (int)(end ? end - age - 1 : (ptrdiff_t)strlen(age + 1)), age + 1);
+	ret->has_before = str_parse_u64(digits, &moment) == 0 && moment <= INT64_MAX &&
+			  (!end || str_equal(end, ":size"));
+	ret->before = ret->has_before ? (int64_t)moment : 0;
+	ret->because = end ? "size" : "age";
 	if (!ret->has_before)
 		r = invocation_amount(i, OPTION_OLDER_THAN, AMOUNT_AGE, &ret->has_age, &ret->age,
 				      e);
@@ -89,7 +101,7 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 	if (*rule->names && !rule->has_age && !rule->has_size && !rule->has_before)
 		return "name";
 	if (rule->has_before && s->start < rule->before)
-		return "age";
+		return rule->because;
 	if (rule->has_age && s->start < now && (uint64_t)(now - s->start) > rule->age)
 		return "age";
 	return rule->has_size && total > rule->size ? "size" : NULL;

@@ -51,6 +51,7 @@ static const struct schema_field message_counted_fields[] = {
 	SCHEMA_FIELD_U64(struct message_counted, questions),
 	SCHEMA_FIELD_U64(struct message_counted, connections),
 	SCHEMA_FIELD_U64(struct message_counted, last),
+	SCHEMA_FIELD_U64(struct message_counted, port),
 	SCHEMA_FIELD_STR(struct message_counted, reason),
 };
 const struct schema message_counted_schema =

@@ -62,6 +62,7 @@ struct message_counted {
 	uint64_t questions; /* of DNS */
 	uint64_t connections;
 	uint64_t last;      /* CLOCK_REALTIME, seconds; 0: never */
+	uint64_t port;      /* of the last connection; 0: there was none */
 	const char *reason; /* of the last */
 };
 

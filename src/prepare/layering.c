@@ -882,8 +882,23 @@ static bool layering_has_others(const struct layering *g)
 	return o.any;
 }
 
+/* What has to be added to `bawn diff`, typed where the user is: the session where there are several,
+ * and the folder where the user is in another. */
+static void layering_put_options(const struct layering *g, bool several, struct buf *into)
+{
+	char cwd[PATH_MAX];
+
+	if (several)
+		buf_putf(into, " --session %s", g->session.name);
+	if (getcwd(cwd, sizeof(cwd)) && !str_path_beneath(cwd, g->layers->workspace)) {
+		buf_put_str(into, " -w ");
+		text_name(into, span_of_str(g->layers->workspace));
+	}
+}
+
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
+	_cleanup_buf_ struct buf more = BUF_INIT(LAYERING_WORDS_MAX);
 	const char *name = g->session.name;
 
 	/* The layer is not empty, but nothing is different: a file was touched. */
@@ -894,28 +909,24 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			layering_say(t, "bawn: %s changed in place (session %s)",
 				     buf_str(&g->counted), name);
+		layering_put_options(g, false, &more);
 		if (t->tty && layers_session_has_first(g->layers, &g->session))
-			text_printf(t, "  review: bawn diff   take back: bawn undo\n");
+			text_printf(t, "  review: bawn diff%s%s  take back: bawn undo%s\n",
+				    buf_str(&more), more.len ? "\n" : " ", buf_str(&more));
 		return;
 	}
 	if (g->session.branch[0] && ran) {
 		layering_say(t, "bawn: %s changed on the branch %s (session %s)",
 			     buf_str(&g->counted), g->session.branch, name);
-		if (layering_has_others(g))
-			text_printf(t,
-				    "  review: bawn diff --session %s\n"
-				    "  to your repository: bawn apply --session %s\n",
-				    name, name);
-		else
-			text_printf(t, "  review: bawn diff   to your repository: bawn apply\n");
+		layering_put_options(g, layering_has_others(g), &more);
+		text_printf(t, "  review: bawn diff%s%s  to your repository: bawn apply%s\n",
+			    buf_str(&more), more.len ? "\n" : " ", buf_str(&more));
 		return;
 	}
 	layering_say(t, "bawn: %s changed, not applied (session %s)", buf_str(&g->counted), name);
-	if (layering_has_others(g))
-		text_printf(t,
-			    "  review: bawn diff --session %s\n  accept: bawn apply --session %s\n"
-			    "  drop: bawn discard --session %s\n",
-			    name, name, name);
-	else
-		text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
+	layering_put_options(g, layering_has_others(g), &more);
+	const char *end = more.len ? "\n" : " ";
+
+	text_printf(t, "  review: bawn diff%s%s  accept: bawn apply%s%s  drop: bawn discard%s\n",
+		    buf_str(&more), end, buf_str(&more), end, buf_str(&more));
 }

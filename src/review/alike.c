@@ -37,8 +37,8 @@ struct alike_piece {
 
 struct alike_file {
 	size_t change;
-	const char *name; /* the last part of its path */
-	uint64_t size;
+	const char *name;   /* the last part of its path */
+	uint64_t size, sum; /* of all of it */
 	struct alike_piece *pieces;
 	size_t count;
 	bool taken;
@@ -76,6 +76,7 @@ static int alike_cut(struct alike *a, struct alike_file *f, enum change_side sid
 	if (fd < 0 || fd_read_all(fd, &text) < 0 || text.len == 0)
 		return 0;
 	f->size = text.len;
+	f->sum = fnv64_bytes(FNV64_START, text.ptr, text.len);
 	for (size_t at = 0; at < text.len;) {
 		size_t room = text.len - at < ALIKE_PIECE ? text.len - at : ALIKE_PIECE;
 		const char *end = memchr(text.ptr + at, '\n', room);
@@ -160,6 +161,7 @@ static int alike_compare(struct alike *a, size_t gone, size_t came)
 	if (a->changes->items[x->change].group != a->changes->items[y->change].group ||
 	    less * 100 < more * ALIKE_LEAST)
 		return 0;
+	bool same = x->size == y->size && x->sum == y->sum;
 	uint64_t percent = alike_shared(a, x, y) * 100 / more;
 
 	if (percent < ALIKE_LEAST || a->pair_count == ALIKE_PAIRS_MAX)
@@ -169,8 +171,8 @@ static int alike_compare(struct alike *a, size_t gone, size_t came)
 	a->pairs[a->pair_count++] =
 		(struct alike_pair){.gone = (uint32_t)gone,
 				    .came = (uint32_t)came,
-				    /* It is never exactly the same. */
-				    .percent = percent > 99 ? 99 : (uint8_t)percent,
+				    /* The same lines in another order are not the same. */
+				    .percent = percent > 99 && !same ? 99 : (uint8_t)percent,
 				    .named = strcmp(x->name, y->name) == 0};
 	return 0;
 }

@@ -328,7 +328,7 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 	choices_put_tally(&left, c, CHOICE_LEFT);
 	choices_put_landing(t, &lands, c);
 	if (choices_in(c, CHOICE_LANDS))
-		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->session.name, buf_str(&sum));
+		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->shown, buf_str(&sum));
 	if (c->busy)
 		text_styled(t, TEXT_WARN,
 			    "You are in the middle of %s here, begun after the session: git's own "

@@ -6,6 +6,7 @@
 #include "fd.h"
 #include "hold.h"
 #include "moved.h"
+#include "session_names.h"
 #include "settled.h"
 
 #include <stdarg.h>
@@ -86,9 +87,10 @@ static void diff_when(int64_t at, char *into, size_t len)
 
 void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 {
-	char when[32];
+	char when[32], shown[LAYERS_NAME_MAX + 1];
 
-	diff_put(d, TEXT_STRONG, "session %s", s->name);
+	session_label_shown(d->review->places.state, s->name, shown);
+	diff_put(d, TEXT_STRONG, "session %s", shown);
 	diff_put(d, TEXT_PLAIN, " in %s", d->review->layers.workspace);
 	if (runs) {
 		diff_put(d, TEXT_WARN, " (it runs: this may change while you read)");

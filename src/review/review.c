@@ -11,6 +11,7 @@
 #include "moved.h"
 #include "open.h"
 #include "prepare.h"
+#include "session_names.h"
 #include "settle.h"
 #include "shared.h"
 #include "str.h"
@@ -152,9 +153,11 @@ int review_choose(struct review *r, const char *name, struct error *e)
 		code = error_set(e, -ENOTUNIQ, "%zu sessions have changes in %s", choice.count,
 				 r->layers.workspace);
 	}
-	for (size_t i = 0; i < choice.count && i < REVIEW_LISTED; i++)
+	for (size_t i = 0; i < choice.count && i < REVIEW_LISTED; i++) {
+		session_label_shown(r->places.state, choice.listed[i].name, r->shown);
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "",
-				       choice.listed[i].name);
+				       r->shown);
+	}
 	if (choice.count > 0)
 		error_next(e, "Name one with --session: %s%s.", list,
 			   choice.count > REVIEW_LISTED
@@ -422,6 +425,7 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	if (code < 0 && code != -ESTALE && want != REVIEW_NOTHING)
 		code = review_elsewhere(i, want, ret, code, e);
 	if (code == 0 && want != REVIEW_NOTHING) {
+		session_label_shown(ret->places.state, ret->session.name, ret->shown);
 		ret->runs = layers_session_runs(&ret->layers, ret->session.name);
 		review_read_makers(ret);
 	}

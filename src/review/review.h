@@ -21,10 +21,11 @@ struct review {
 	struct host host;
 	struct session_places places;
 	struct layers layers;
-	int tree;                      /* the workspace's own folder */
-	struct layers_session session; /* name "": none was asked for, and there is none */
-	struct makers *makers;         /* of its files; NULL: nobody knows */
-	struct progress *progress;     /* a word about long work goes there; NULL: nobody waits */
+	int tree;                        /* the workspace's own folder */
+	struct layers_session session;   /* name "": none was asked for, and there is none */
+	char shown[LAYERS_NAME_MAX + 1]; /* what a person calls it, or else its name */
+	struct makers *makers;           /* of its files; NULL: nobody knows */
+	struct progress *progress;       /* a word about long work goes there; NULL: nobody waits */
 	bool runs;
 	bool silent;  /* says nothing of what it finds */
 	bool nothing; /* it could not be opened because there is nothing that it could be about */

@@ -558,8 +558,7 @@ static int apply_nothing(struct apply *a, struct error *e)
 		r = apply_finish(a, e);
 	if (r == 0 && !a->json)
 		text_printf(&a->out, "Nothing is to be applied%s%s%s\n",
-			    a->over ? ", and nothing of " : ".",
-			    a->over ? a->review.session.name : "",
+			    a->over ? ", and nothing of " : ".", a->over ? a->review.shown : "",
 			    a->over ? " is left: it is gone." : "");
 	return r < 0 ? r : choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
 }
@@ -622,7 +621,7 @@ static int apply_run(struct apply *a, struct error *e)
 	if (a->review.session.mode == LAYERS_DIRECT) {
 		r = error_set(e, -EINVAL,
 			      "%s keeps nothing apart: what it may write is in %s already",
-			      a->review.session.name, a->review.layers.workspace);
+			      a->review.shown, a->review.layers.workspace);
 		error_next(e, "'bawn undo' takes back what a direct session wrote.");
 		return r;
 	}

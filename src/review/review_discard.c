@@ -307,7 +307,7 @@ static int discard_confirm(struct discard *d)
 		       d->whole        ? "everything"
 		       : d->count == 1 ? "this change"
 				       : "these changes",
-		       d->review.session.name);
+		       d->review.shown);
 	return prompt_key(&d->prompt, question, "ny", "y  forget it\nn  keep it") == 'y';
 }
 
@@ -319,8 +319,8 @@ static void discard_say(const struct discard *d)
 	if (!d->json) {
 		if (d->done)
 			text_printf(&d->out, "Discarded %s of %s. %s %s.\n",
-				    d->tally.len ? buf_str(&d->tally) : "nothing",
-				    d->review.session.name, d->review.layers.workspace,
+				    d->tally.len ? buf_str(&d->tally) : "nothing", d->review.shown,
+				    d->review.layers.workspace,
 				    d->review.gone ? "is gone" : "stays as it is");
 		if (d->home)
 			text_printf(&d->out, "Its private home is as it was before that run.\n");
@@ -378,7 +378,7 @@ static int discard_look(struct discard *d, struct error *e)
 	d->count = c.count;
 	if (r < 0 || d->json)
 		return r;
-	text_printf(&d->out, "%s worked on %s, which is gone. It wrote:\n", d->review.session.name,
+	text_printf(&d->out, "%s worked on %s, which is gone. It wrote:\n", d->review.shown,
 		    d->review.layers.workspace);
 	for (size_t n = 0; n < c.count && n < DISCARD_SHOWN; n++)
 		text_printf(&d->out, "  %s\n", review_shown_path(c.items[n].path, shown));

@@ -282,23 +282,43 @@ static void system_progress_end(struct system_progress *p)
 	p->shown = false;
 }
 
+/* What it is made from: --from, or what its name says.  NULL: neither says it. */
+static const char *system_from(const struct invocation *i, const char *name,
+			       char spelled[SYSTEM_SOURCE_MAX], struct error *e)
+{
+	const char *from = invocation_value(i, OPTION_FROM);
+
+	if (from)
+		return system_source_spell(from, spelled);
+	if (system_source_of_name(name, spelled) == 0)
+		return spelled;
+	(void)error_set(e, -EINVAL, "nothing says what the system %.64s is to be made from", name);
+	error_next(e,
+		   "'bawn system create %.64s --from debian' makes it from Debian; 'bawn help "
+		   "system' names the other sources.",
+		   name);
+	return NULL;
+}
+
 static int system_create(const struct invocation *i, const char *name, struct error *e)
 {
 	_cleanup_(review_systems_fini) struct review_systems r;
-	const char *from = invocation_value(i, OPTION_FROM);
+	char spelled[SYSTEM_SOURCE_MAX];
+	const char *from = system_from(i, name, spelled, e);
 	bool quiet = invocation_has(i, OPTION_QUIET);
 	struct system_progress progress = {.err = text_open(STDERR_FILENO)};
 	const struct system_watch watch = {system_progress_tick, &progress};
 	/* Debian's tools show their progress themselves. */
 	bool told = quiet || !progress.err.tty ||
-		    system_source_parse(from ? from : "debian").kind == SYSTEM_DEBIAN;
+		    (from && system_source_parse(from).kind == SYSTEM_DEBIAN);
 	const struct system_how how = {.quiet = quiet, .watch = told ? NULL : &watch};
 	struct system_new new = SYSTEM_NEW_INIT;
 	struct system_about about = {.made = 0};
 	char size[32];
-	int code = review_systems_open(true, &r, e);
+	int code = review_systems_open(from != NULL, &r, e);
 
-	from = from ? from : "debian";
+	if (!from)
+		return -EINVAL;
 	if (code == 0 && (strlen(from) > SYSTEMS_FROM_MAX || strchr(from, '\n')))
 		code = error_set(e, -EINVAL,
 				 "the source of a system is one line of at most %d "

@@ -1035,10 +1035,12 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (lock < 0)
 		return lock;
+	_cleanup_buf_ struct buf title = BUF_INIT(256);
 	bool leave = invocation_has(u->i, OPTION_LEAVE_CHANGED);
 
+	undo_put_title(u, &title);
 	if (!u->json && (leave || !u->changed_count))
-		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
+		undo_show(u, false, buf_str(&title));
 	undo_show_running(u);
 	undo_show_stands(u);
 	if (u->changed_count && !u->json)

@@ -81,6 +81,8 @@ bool undo_is_valued(const struct undo *u, size_t i);
 /* How many are done. */
 size_t undo_count(const struct undo *u);
 
+/* "To undo, applied 2026-11-15 08:45:", "To undo, of the direct session calm-otter, begun ...:" */
+void undo_put_title(const struct undo *u, struct buf *into);
 void undo_show(const struct undo *u, bool changed, const char *title);
 void undo_show_stands(const struct undo *u);
 void undo_show_skipped(const struct undo *u);

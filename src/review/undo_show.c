@@ -4,7 +4,10 @@
 
 #include "basis.h"
 #include "json.h"
+#include "land_undo.h"
+#include "session_names.h"
 #include "str.h"
+#include "words.h"
 
 #include <stdio.h>
 
@@ -55,6 +58,22 @@ size_t undo_count(const struct undo *u)
 		count += s && !undo_is_quiet(s);
 	}
 	return count + (undo_has_top(u) && u->direct.top.has_mode);
+}
+
+void undo_put_title(const struct undo *u, struct buf *into)
+{
+	char shown[LAYERS_NAME_MAX + 1];
+
+	buf_put_str(into, u->redo ? "To apply again" : "To undo");
+	if (u->is_direct) {
+		session_label_shown(u->review.places.state, u->session.name, shown);
+		buf_putf(into, ", of the direct session %s, begun ", shown);
+		words_when(into, u->session.began / 1000000000, false);
+	} else if (u->kept) {
+		buf_put_str(into, u->redo ? ", undone " : ", applied ");
+		words_when(into, land_undo_journal(u->kept)->stamp / 1000000000, false);
+	}
+	buf_put_char(into, ':');
 }
 
 void undo_show(const struct undo *u, bool changed, const char *title)

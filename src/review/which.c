@@ -48,16 +48,18 @@ static void which_add(struct which *w, const struct layers_session *s)
 }
 
 /* Puts "1 calm-otter 3 minutes make test", and how much it changed on the next line. */
-static void which_put_one(struct buf *into, const struct which_one *one, const struct layers *l,
+static void which_put_one(struct buf *into, const struct which_one *one, const struct review *r,
 			  size_t number, size_t width)
 {
+	const struct layers *l = &r->layers;
+	char shown[LAYERS_NAME_MAX + 1];
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 	const int64_t at = one->session.ended ? one->session.ended : one->session.began;
 	const size_t used = WHICH_BEFORE + WHICH_NAME + WHICH_SINCE;
 
+	session_label_shown(r->places.state, one->session.name, shown);
 	words_age(&age, (uint64_t)(at / 1000000000));
-	buf_putf(into, "  %zu  %-*s%-*s", number, WHICH_NAME, one->session.name, WHICH_SINCE,
-		 buf_str(&age));
+	buf_putf(into, "  %zu  %-*s%-*s", number, WHICH_NAME, shown, WHICH_SINCE, buf_str(&age));
 	size_t from = into->len;
 
 	if (one->command[0] == '\0' && one->session.from[0])
@@ -73,7 +75,7 @@ static void which_put_one(struct buf *into, const struct which_one *one, const s
 static void which_put(struct buf *into, const struct which *w, size_t width)
 {
 	for (size_t i = 0; i < w->count && i < WHICH_LISTED; i++)
-		which_put_one(into, &w->listed[i], &w->review->layers, i + 1, width);
+		which_put_one(into, &w->listed[i], w->review, i + 1, width);
 	if (w->count > WHICH_LISTED)
 		buf_putf(into, "  and %zu older: bawn sessions\n", w->count - WHICH_LISTED);
 }

@@ -128,6 +128,14 @@ void session_label_of(const char *state, const char *name, char ret_label[SESSIO
 	(void)names_each_label(state, names_on_label, &l);
 }
 
+void session_label_shown(const char *state, const char *name, char ret[LAYERS_NAME_MAX + 1])
+{
+	char label[SESSION_NAME_MAX];
+
+	session_label_of(state, name, label);
+	(void)snprintf(ret, LAYERS_NAME_MAX + 1, "%s", label[0] ? label : name);
+}
+
 static int names_drop_label(void *context, int labels, const char *label, const char *name)
 {
 	const struct names_label *l = context;

@@ -57,6 +57,8 @@ int session_names_find(const struct session_places *places, const char *typed, u
 int session_label_read(const char *state, const char *label, char ret_name[LAYERS_NAME_MAX + 1]);
 /* The label of a session, or "". */
 void session_label_of(const char *state, const char *name, char ret_label[SESSION_NAME_MAX]);
+/* What a person is shown: its label, or else its own name. */
+void session_label_shown(const char *state, const char *name, char ret[LAYERS_NAME_MAX + 1]);
 /* Gives a session this label in the place of any other; "": it has none. */
 int session_label_give(const char *state, const char *name, const char *label, struct error *e);
 

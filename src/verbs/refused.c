@@ -93,6 +93,14 @@ void refused_name(const struct refused_item *item, char *text, size_t size)
 			       item->host, item->port);
 }
 
+void refused_question(const struct refused_item *item, char *text, size_t size)
+{
+	if (refused_is_request(item->kind) || item->port == 443)
+		(void)snprintf(text, size, "%s", item->host);
+	else
+		refused_name(item, text, size);
+}
+
 /* A program wanted something: notes it. */
 static void refused_on_wanted(struct refused *r, const struct message_event *event)
 {
@@ -154,7 +162,7 @@ static void refused_on_change(struct refused *r, const struct message_event *eve
 void refused_on_event(void *context, const struct message_event *event, bool quiet)
 {
 	struct refused *r = context;
-	char name[320];
+	char name[320], question[320];
 
 	if (event->kind == MESSAGE_EVENT_WANTED) {
 		refused_on_wanted(r, event);
@@ -190,8 +198,9 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 		return;
 	}
 	refused_name(item, name, sizeof(name));
+	refused_question(item, question, sizeof(question));
 	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s (bawn why %s)\n", name, item->reason,
-		    item->host);
+		    question);
 }
 
 void refused_alarm(const struct refused *r, const struct text *t)

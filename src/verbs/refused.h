@@ -49,6 +49,9 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 /* "example.net:8080"; for a request its method, host and path. */
 void refused_name(const struct refused_item *item, char *text, size_t size);
 
+/* What `bawn why` is to be asked about it: the host, with its port where that is not 443. */
+void refused_question(const struct refused_item *item, char *text, size_t size);
+
 /* Prints the end of the session (refused_summary.c): by program, each with its way out; nothing if
  * nothing was refused. */
 void refused_summary(const struct refused *r, const struct plan *plan, const struct text *t);

@@ -171,10 +171,11 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(SUMMARY_BYTES);
 	const char *bundle = summary_bundle(s, item);
-	char label[SUMMARY_LABEL_MAX + 1], name[320], flag[320];
+	char label[SUMMARY_LABEL_MAX + 1], name[320], flag[320], question[320];
 	size_t programs = summary_programs(s, item->host, label);
 
 	refused_name(item, name, sizeof(name));
+	refused_question(item, question, sizeof(question));
 	summary_flag(item, flag, sizeof(flag));
 	text_escape(&words, span_of_str(name));
 	if (item->count > 1)
@@ -190,8 +191,10 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 		buf_put_char(&words, ')');
 	}
 	/* It would reach the user's own network: the user has to write that line. */
-	if (summary_is_private(item))
-		buf_put_str(&words, "; a rule with private: true opens it");
+	if (summary_is_private(item)) {
+		buf_put_str(&words, "; a rule with private: true opens it: bawn why ");
+		text_escape(&words, span_of_str(question));
+	}
 	if (!bundle && flag[0] && !summary_is_address(item->host) &&
 	    (item->count > 1 || programs > 1)) {
 		buf_put_str(&words, "; --allow ");

@@ -162,7 +162,7 @@ static int allow_check_ports(struct allow *a)
 		(void)error_set(&a->e, -EPERM,
 				"%s port %" PRIu64 " cannot be opened while %s runs: this kernel "
 				"has no nf_tables",
-				rule->host, rule->ports.items[0].from, a->session.name);
+				rule->host, rule->ports.items[0].from, a->session.shown);
 		error_next(&a->e, "A session that starts with the rule has it: "
 				  "bawn allow --for always, or bawn run --allow.");
 		return -EPERM;
@@ -202,7 +202,7 @@ static int allow_in_session(struct allow *a, const char *what, uint64_t *ret_end
 		for (size_t n = 0; r == 0 && n < a->said.network.count; n++)
 			r = amend_add(&list, &a->said.network.items[n], &a->arena);
 		if (r < 0)
-			return error_sys(&a->e, r, "adding to the rules of %s", a->session.name);
+			return error_sys(&a->e, r, "adding to the rules of %s", a->session.shown);
 		r = allow_change(a, &list, what, ret_ended);
 		if (r != -EAGAIN)
 			return r;
@@ -216,7 +216,7 @@ static void allow_print_session(const struct allow *a, const char *what, uint64_
 {
 	text_styled(&a->out, a->deny ? TEXT_WARN : TEXT_GOOD, "%-9s",
 		    a->deny ? "denied" : "allowed");
-	text_printf(&a->out, "%s  (session %s, until it ends)\n", what, a->session.name);
+	text_printf(&a->out, "%s  (session %s, until it ends)\n", what, a->session.shown);
 	if (ended > 0)
 		text_printf(&a->out, "         %" PRIu64 " connection%s ended by it\n", ended,
 			    ended == 1 ? " was" : "s were");

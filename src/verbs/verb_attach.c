@@ -64,6 +64,11 @@ int verb_attach(const struct invocation *i)
 	if (r == 0)
 		r = session_find(i->argument_count ? i->arguments[0] : NULL, &session, &e);
 	how.plan = session.plan;
+	if (r == 0 && session.state.held)
+		text_printf(
+			&err,
+			"bawn: %s is paused: what you type waits there until 'bawn resume %s'\n",
+			session.shown, session.shown);
 	if (r == 0)
 		r = client_attach(TAKE_FD(session.fd), invocation_has(i, OPTION_WATCH), &how, &left,
 				  &status, &e);
@@ -72,11 +77,11 @@ int verb_attach(const struct invocation *i)
 		return EXIT_BAWN;
 	}
 	if (left) {
-		client_say_detached(session.name);
+		client_say_detached(session.shown);
 		return verb_end_like(status);
 	}
 	text_printf(&err,
 		    "bawn: the session %s has ended. What it changed: bawn diff --session %s\n",
-		    session.name, session.name);
+		    session.shown, session.shown);
 	return verb_end_like(status);
 }

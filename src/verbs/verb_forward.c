@@ -85,7 +85,7 @@ static int forwarding_wait(struct forwarding *g, struct error *e)
 	if (r == 0)
 		r = loop_add(&g->loop, g->keeper.fd, EPOLLIN, forwarding_on_keeper, g,
 			     &g->keeper_handle);
-	return r < 0 ? error_sys(e, r, "asking the session %s", g->session.name) : 0;
+	return r < 0 ? error_sys(e, r, "asking the session %s", g->session.shown) : 0;
 }
 
 /* --- the verbs ------------------------------------------------------------------------ */
@@ -94,8 +94,8 @@ static void forwarding_say(const struct forwarding *g, const struct published *p
 {
 	struct text out = text_open(STDOUT_FILENO);
 
-	text_printf(&out, "http://%s leads to port %u in %s. Ctrl-C ends it.\n", g->forward.at,
-		    port->inside, g->session.name);
+	text_printf(&out, "http://%s leads to port %u in %s%s. Ctrl-C ends it.\n", g->forward.at,
+		    port->inside, g->session.shown, forward_why(&g->forward));
 	if (port->everywhere)
 		text_printf(&out, "Other machines that reach this address can connect, too.\n");
 }
@@ -138,7 +138,7 @@ static int forwarding_open(struct forwarding *g, const char *name, const struct 
 	r = session_choose(&places, name, getcwd(here, sizeof(here)), &g->session, e);
 	if (r == 0)
 		r = forwarding_wait(g, e);
-	return r < 0 ? r : forward_open(&g->forward, &g->loop, &places, g->session.name, port, e);
+	return r < 0 ? r : forward_open(&g->forward, &g->loop, &places, g->session.shown, port, e);
 }
 
 static int forward_until_end(const struct invocation *i, bool browse)
@@ -166,7 +166,7 @@ static int forward_until_end(const struct invocation *i, bool browse)
 	(void)loop_run(&g.loop);
 	struct text err = text_open(STDERR_FILENO);
 
-	text_printf(&err, "bawn: the session %s has ended\n", g.session.name);
+	text_printf(&err, "bawn: the session %s has ended\n", g.session.shown);
 	return 0;
 }
 

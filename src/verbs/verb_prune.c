@@ -53,6 +53,7 @@ struct prune_verb {
 	uint64_t age, size; /* seconds, bytes */
 	const char *origin; /* where the rule comes from */
 	int64_t now, before;
+	int64_t day;    /* what is older goes for its age, the rest before `before` for its size */
 	uint64_t total; /* all bytes that bawn keeps */
 	struct {
 		size_t count;
@@ -143,8 +144,7 @@ static void prune_count(struct prune_verb *p)
 
 static int prune_find(struct prune_verb *p, int state)
 {
-	int64_t day = p->before =
-		p->has_age && p->age < (uint64_t)p->now ? p->now - (int64_t)p->age : 0;
+	p->day = p->before = p->has_age && p->age < (uint64_t)p->now ? p->now - (int64_t)p->age : 0;
 	int r = prune_choose(p, state);
 
 	if (r < 0)
@@ -153,7 +153,7 @@ static int prune_find(struct prune_verb *p, int state)
 	if (p->has_size)
 		prune_fit(p);
 	/* If a direct session goes, its record may go, too. */
-	if (p->before != day) {
+	if (p->before != p->day) {
 		prune_list_fini(&p->list);
 		r = prune_choose(p, state);
 	}
@@ -233,12 +233,12 @@ static void prune_json(const struct prune_verb *p)
 /* --- removing ----------------------------------------------------------------------------- */
 
 /* bawn-history writes it into the ledger, so that `record verify` says who removed it. */
-static int prune_records_before(struct prune_verb *p)
+static int prune_records_before(struct prune_verb *p, int64_t moment, const char *why)
 {
 	_cleanup_buf_ struct buf said = BUF_INIT(PRUNE_OUT_MAX);
-	char before[32];
+	char before[48];
 
-	(void)snprintf(before, sizeof(before), "@%" PRId64, p->before);
+	(void)snprintf(before, sizeof(before), "@%" PRId64 "%s", moment, why);
 	const char *const words[] = {"bawn", "record", "prune", "--older-than", before, NULL};
 	int status = elsewhere_read("bawn-history", words, false, &said);
 
@@ -252,8 +252,10 @@ static int prune_do(struct prune_verb *p, int state)
 {
 	int r = prune_workspaces(state, p->host.state_dir, p->before, &p->e);
 
-	if (r == 0 && p->goes[PRUNE_RECORD].count > 0)
-		r = prune_records_before(p);
+	if (r == 0 && p->goes[PRUNE_RECORD].count > 0 && p->day > 0)
+		r = prune_records_before(p, p->day, "");
+	if (r == 0 && p->goes[PRUNE_RECORD].count > 0 && p->before > p->day)
+		r = prune_records_before(p, p->before, ":size");
 	p->done = r == 0;
 	if (r == 0 && !invocation_has(p->i, OPTION_JSON)) {
 		_cleanup_buf_ struct buf out = BUF_INIT(256);

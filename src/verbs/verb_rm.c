@@ -111,6 +111,7 @@ struct rm {
 	struct text out;
 	/* The one at hand. */
 	char name[LAYERS_NAME_MAX + 1];
+	char shown[2 * LAYERS_NAME_MAX + 8]; /* "site (web)" where it has another name */
 	unsigned int where;
 	struct layers layers; /* dir -1: it keeps nothing */
 	struct layers_session session;
@@ -130,10 +131,13 @@ static int rm_look(struct rm *rm, const char *typed)
 		return rm->e.code;
 	}
 	(void)snprintf(rm->name, sizeof(rm->name), "%s", own->name);
+	(void)snprintf(rm->shown, sizeof(rm->shown), own->label[0] ? "%s (%s)" : "%s%.0s",
+		       own->label[0] ? own->label : own->name, own->name);
 	rm->where = own->where;
 	if (own->where & SESSION_RUNS) {
-		(void)error_set(&rm->e, -EBUSY, "the session %s is running", rm->name);
-		error_next(&rm->e, "'bawn stop %s' ends it.", rm->name);
+		(void)error_set(&rm->e, -EBUSY, "the session %s is running", rm->shown);
+		error_next(&rm->e, "'bawn stop %s' ends it.",
+			   own->label[0] ? own->label : own->name);
 		return -EBUSY;
 	}
 	layers_close(&rm->layers);
@@ -147,7 +151,7 @@ static int rm_look(struct rm *rm, const char *typed)
 /* "calm-otter, with 2 files changed and NOT APPLIED, and its record" */
 static void rm_put_what(const struct rm *rm, struct buf *into)
 {
-	buf_putf(into, "%s, with ", rm->name);
+	buf_putf(into, "%s, with ", rm->shown);
 	bool waits = rm->layers.dir >= 0 && layers_session_waits(&rm->layers, &rm->session);
 
 	if (rm->layers.dir >= 0 && rm->session.mode != LAYERS_REVIEW) {

@@ -47,9 +47,9 @@ static void session_say_end(const struct session *s, int status)
 	struct text out = text_open(STDOUT_FILENO);
 
 	if (WIFSIGNALED(status))
-		text_printf(&out, "ended  %s  (signal %d)\n", s->name, WTERMSIG(status));
+		text_printf(&out, "ended  %s  (signal %d)\n", s->shown, WTERMSIG(status));
 	else
-		text_printf(&out, "ended  %s  (exit code %d)\n", s->name, WEXITSTATUS(status));
+		text_printf(&out, "ended  %s  (exit code %d)\n", s->shown, WEXITSTATUS(status));
 }
 
 static int session_end_it(struct session *s, bool now, struct error *e)
@@ -168,7 +168,8 @@ static int session_pause_it(struct session *s, const struct invocation *i, struc
 
 	(void)i;
 	if (r == 0)
-		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->name, s->name);
+		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->shown,
+			    s->shown);
 	return r;
 }
 
@@ -179,7 +180,7 @@ static int session_resume(struct session *s, const struct invocation *i, struct 
 
 	(void)i;
 	if (r == 0)
-		text_printf(&out, "goes on  %s\n", s->name);
+		text_printf(&out, "goes on  %s\n", s->shown);
 	return r;
 }
 

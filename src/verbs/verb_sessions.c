@@ -30,13 +30,12 @@
 
 enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
 
-/* What the person calls it, or else its own name. */
 static void sessions_print_name(const struct text *t, const char *state, const char *name)
 {
-	char label[SESSION_NAME_MAX];
+	char shown[LAYERS_NAME_MAX + 1];
 
-	session_label_of(state, name, label);
-	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME - 1, label[0] ? label : name);
+	session_label_shown(state, name, shown);
+	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME - 1, shown);
 	text_printf(t, " ");
 }
 
@@ -56,7 +55,7 @@ static void sessions_print_listening(const struct text *t, const struct session 
 	struct listening l;
 
 	listening_read(s, &l);
-	listening_words(&l, s->name, &words);
+	listening_words(&l, s->shown, &words);
 	if (words.len > 0)
 		text_printf(t, "%*s%s\n", SESSIONS_NAME, "", buf_str(&words));
 }

@@ -27,6 +27,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ struct why_answer {
 	struct authority authority;
 	char name[NAME_TEXT_MAX + 8]; /* without its port */
 	uint16_t port;
+	bool asked; /* the user named the port, or the scheme */
 	struct rules_verdict verdict;
 	struct message_counted refused;
 	char command[NAME_TEXT_MAX + 16]; /* for `bawn allow`; "": that would not help */
@@ -69,6 +71,7 @@ static int why_read(struct why *w, const char *text, struct why_answer *ret)
 	if (authority_parse((struct span){(const uint8_t *)host, len}, &ret->authority) < 0)
 		return error_set(&w->e, -EINVAL, "%s is no host that can be asked for", text);
 	ret->port = ret->authority.port ? ret->authority.port : http ? 80 : WHY_PORT;
+	ret->asked = ret->authority.port || tls || http;
 	address_format(&ret->authority.address, address);
 	(void)snprintf(ret->name, sizeof(ret->name), "%s",
 		       ret->authority.is_address ? address : ret->authority.name.text);
@@ -88,8 +91,43 @@ static void why_command(struct why_answer *a)
 	(void)snprintf(a->command, sizeof(a->command), "%.*s", (int)len, len ? host : "");
 }
 
+/* The port at which a session that is over was refused this host last; 0: none is known. */
+static uint64_t why_recorded_port(const struct why *w, const char *host)
+{
+	const char *session = w->live ? w->session.name : NULL;
+	const char *words[] = {"bawn",      "log",     "--json", "--kind", "network",
+			       "--verdict", "refused", "--host", host,     "--last",
+			       "1",         session,   NULL};
+	_cleanup_buf_ struct buf said = BUF_INIT(WHY_JSON_MAX);
+	static const char key[] = "\"port\":";
+	uint64_t port = 0;
+
+	if (elsewhere_read("bawn-history", words, true, &said) != EXIT_OK)
+		return 0;
+	/* In JSON every quote in a text is escaped. */
+	const char *at = strstr(buf_str(&said), key);
+
+	if (at)
+		port = strtoull(at + strlen(key), NULL, 10);
+	return port <= UINT16_MAX ? port : 0;
+}
+
+/* Without a port we answer for the one that was refused; where none was, for https. */
 static int why_ask(struct why *w, struct why_answer *a)
 {
+	uint64_t port = 0;
+	int r = 0;
+
+	a->refused.reason = "";
+	/* If the gate is gone, its counts are gone, too. */
+	if (w->live && w->session.state.gate)
+		r = session_count(&w->session, a->name, a->authority.port, &a->refused, &w->e);
+	if (r < 0)
+		return r;
+	if (!a->asked)
+		port = a->refused.port ? a->refused.port : why_recorded_port(w, a->name);
+	if (port > 0)
+		a->port = (uint16_t)port;
 	struct rules_question q = {.name = a->authority.name,
 				   .literal = a->authority.is_address,
 				   .address = a->authority.address,
@@ -97,10 +135,6 @@ static int why_ask(struct why *w, struct why_answer *a)
 
 	rules_decide(w->rules, &q, &a->verdict);
 	why_command(a);
-	a->refused.reason = "";
-	/* If the gate is gone, its counts are gone, too. */
-	if (w->live && w->session.state.gate)
-		return session_count(&w->session, a->name, a->authority.port, &a->refused, &w->e);
 	return 0;
 }
 
@@ -178,7 +212,7 @@ static void why_print_way(const struct why *w, const struct why_answer *a)
 		if (a->command[0] && w->live)
 			text_printf(&w->out, "%*sto allow it now: bawn allow %s%s%s%s\n",
 				    WHY_INDENT, "", named ? "--session " : "",
-				    named ? w->session.name : "", named ? " " : "", a->command);
+				    named ? w->session.shown : "", named ? " " : "", a->command);
 		why_line(w, buf_str(&config));
 		text_printf(&w->out, "%*s%s\n", WHY_INDENT + 4, "", v->allow_line);
 		if (a->command[0])
@@ -218,9 +252,11 @@ static void why_print(const struct why *w, const struct why_answer *a)
 		    allowed ? "allowed" : "denied");
 	text_printf(&w->out, bracket ? "[%s]:%u" : "%s:%u", a->name, a->port);
 	if (w->live)
-		text_printf(&w->out, "  (session %s)\n", w->session.name);
+		text_printf(&w->out, "  (session %s)\n", w->session.shown);
 	else
 		text_printf(&w->out, "  (by your files; no session is running)\n");
+	if (!a->asked && a->port != WHY_PORT)
+		why_line(w, "for the port that was refused last; HOST:PORT asks for another");
 	why_print_rule(w, &a->verdict, a->authority.is_address);
 	why_print_count(w, a);
 	if (!allowed)
@@ -342,7 +378,7 @@ static int why_find_plan(struct why *w, char *ret_where, size_t size)
 {
 	int r = why_choose_here(w);
 
-	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.name : "");
+	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.shown : "");
 	if (r == -ENOENT) {
 		w->e = ERROR_INIT;
 		r = prepare_plan(w->invocation, NULL, false, &w->files, &w->e);

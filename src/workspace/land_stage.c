@@ -296,6 +296,15 @@ static bool is_staged(const struct journal_step *s)
 	       !(s->after.type == OBJECT_DIR && s->before.type == OBJECT_DIR);
 }
 
+/* Nothing has landed yet.  Returns the error's code. */
+static int stage_failed(struct error *e, int code)
+{
+	if (code == -ENOSPC || code == -EDQUOT)
+		error_next(e, "Nothing was changed. Make room on the disk that the workspace is "
+			      "on, and say it again.");
+	return code;
+}
+
 int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 {
 	size_t count = 0;
@@ -322,7 +331,7 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 						      : "%s changed while it was copied",
 					 s->path);
 		if (r < 0)
-			return error_sys(e, r, "cannot copy %s", s->path);
+			return stage_failed(e, error_sys(e, r, "cannot copy %s", s->path));
 		ssize_t own = s->after.type == OBJECT_DIR
 				      ? journal_find_dir(&l->j, s->path, strlen(s->path))
 				      : -1;
@@ -337,5 +346,5 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 		r = many ? 0 : land_sync(l->top);
 	if (r == 0 && l->j.copied)
 		r = land_sync_all(l->kept);
-	return r < 0 ? error_sys(e, r, "cannot put the changes on the disk") : 0;
+	return r < 0 ? stage_failed(e, error_sys(e, r, "cannot put the changes on the disk")) : 0;
 }

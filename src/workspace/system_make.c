@@ -55,6 +55,35 @@ static void system_suite(char *into, size_t size)
 		(void)snprintf(into, size, "%.*s", (int)len, found);
 }
 
+const char *system_source_spell(const char *source, char ret[SYSTEM_SOURCE_MAX])
+{
+	char suite[64];
+
+	if (!str_equal(source, "debian"))
+		return source;
+	system_suite(suite, sizeof(suite));
+	(void)snprintf(ret, SYSTEM_SOURCE_MAX, "debian:%s", suite);
+	return ret;
+}
+
+int system_source_of_name(const char *name, char ret_source[SYSTEM_SOURCE_MAX])
+{
+	static const char *const suites[] = {"bullseye",  "bookworm",     "trixie",  "forky",
+					     "duke",      "sid",          "stable",  "testing",
+					     "oldstable", "oldoldstable", "unstable"};
+
+	if (str_equal(name, "debian")) {
+		(void)system_source_spell(name, ret_source);
+		return 0;
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(suites); i++)
+		if (str_equal(name, suites[i])) {
+			(void)snprintf(ret_source, SYSTEM_SOURCE_MAX, "debian:%s", name);
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int system_make_debian(const struct system_new *n, const char *root, const char *what,
 			      const struct system_how *how, struct error *e)
 {

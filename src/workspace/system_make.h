@@ -37,6 +37,17 @@ struct system_source {
 /* The result points into text. */
 struct system_source system_source_parse(const char *text);
 
+enum { SYSTEM_SOURCE_MAX = 80 };
+
+/*
+ * What a system of this name is made from where the user did not say: "debian" and the name of a
+ * Debian release say it themselves.  Of another name nobody knows what it should be: -EINVAL.
+ */
+int system_source_of_name(const char *name, char ret_source[SYSTEM_SOURCE_MAX]);
+
+/* "debian" with the release that it means, as debian:bookworm; all others as they are. */
+const char *system_source_spell(const char *source, char ret[SYSTEM_SOURCE_MAX]);
+
 struct system_how {
 	bool quiet;                       /* the tools say less */
 	const struct system_watch *watch; /* or NULL */

@@ -284,6 +284,26 @@ static void sources_are_told_apart(void **state)
 	}
 }
 
+static void a_name_says_its_source_or_none(void **state)
+{
+	static const char *const releases[] = {"bookworm", "trixie", "sid", "stable"};
+	static const char *const others[] = {"ubuntu", "nosuch", "debian12", "alpine", ""};
+	char source[SYSTEM_SOURCE_MAX], spelled[SYSTEM_SOURCE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(releases); i++) {
+		assert_int_equal(system_source_of_name(releases[i], source), 0);
+		assert_string_equal(str_after(source, "debian:"), releases[i]);
+	}
+	/* The release of this machine, whichever it is, is said. */
+	assert_int_equal(system_source_of_name("debian", source), 0);
+	assert_true(strlen(source) > strlen("debian:"));
+	assert_string_equal(system_source_spell("debian", spelled), source);
+	assert_string_equal(system_source_spell("oci:x", spelled), "oci:x");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++)
+		assert_int_equal(system_source_of_name(others[i], source), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_are_checked, begin, end),
 		cmocka_unit_test(what_is_said_of_one_has_one_spelling),
 		cmocka_unit_test(sources_are_told_apart),
+		cmocka_unit_test(a_name_says_its_source_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
