@@ -423,7 +423,7 @@ void choices_fini(struct choices *c)
 
 bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
 {
-	return c->items[b->of].state == CHOICE_KEPT;
+	return !b->off && c->items[b->of].state == CHOICE_KEPT;
 }
 
 size_t choices_in(const struct choices *c, enum choice_state state)
