@@ -66,7 +66,7 @@ struct choice {
 	 * change as it was before, and its state then.  NULL: the first judgement still counts. */
 	const struct change *was;
 	enum choice_state was_state;
-	const char *ahead;   /* the word that released it although it is not held yet */
+	const char *ahead; /* the word that released it although it is not held yet */
 	/* choices_together changed its state, to `together`: the choice as it was.  NULL: no. */
 	const struct choice *apart;
 	enum choice_state together;
@@ -99,8 +99,8 @@ struct choices {
 	size_t count;
 	struct choice_beside *beside;
 	size_t beside_count;
-	bool is_together;   /* choices_together was called, and choices_apart was not */
-	size_t apart_count; /* beside_count before that */
+	bool is_together;            /* choices_together was called, and choices_apart was not */
+	size_t apart_count;          /* beside_count before that */
 	struct branch_strays strays; /* for a session with a branch of its own */
 	const char *busy; /* what the user is in the middle of, in the repository at the top */
 };

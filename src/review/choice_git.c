@@ -1045,7 +1045,8 @@ static int git_judge_shared(struct git_repository *g)
 	/* Its file may stay because packed-refs does, and have the session's value all the same. */
 	git_will_value(g, g->on_mine, &will);
 	git_value(g, &g->theirs, g->on_mine, &theirs);
-	return !git_ref_same(&will, &theirs) && (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
+	return !git_ref_same(&will, &theirs) &&
+			       (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
 		       ? git_judge(g, "yours stays", NULL)
 		       : 0;
 }

@@ -7,6 +7,7 @@
  *
  *	the commit moves	and the session's index does not land: the branch, HEAD and their
  *				logs stay, and the session's commits land beside
+ *				likewise where HEAD will be at another commit than the session's
  *	the index lands		and HEAD will not be at the session's commit: the index stays
  *	the session cannot see	the folder (another worktree): its branch does not move
  *
@@ -21,6 +22,8 @@
 static const char together_no_index[] = "yours stays: the index that belongs to it does not land",
 		  together_no_commit[] =
 			  "yours stays: the commit that it belongs to does not land here",
+		  together_left[] =
+			  "yours stays: it is checked out, and the session went elsewhere",
 		  together_unseen[] = "yours stays: a worktree that the session cannot see has it "
 				      "checked out";
 
@@ -147,8 +150,11 @@ static int together_judge(struct git_repository *g)
 	together_head(g, &will, branch);
 	bool as_theirs = git_name_equal(&will, &theirs.object);
 
-	if (together_stays(index) && !git_name_equal(&will, &mine.object) &&
-	    !(as_theirs && together_bring(index)))
+	bool moves = !git_name_equal(&will, &mine.object);
+
+	if (moves && !as_theirs)
+		why = together_left;
+	else if (moves && together_stays(index) && !together_bring(index))
 		why = together_no_index;
 	else if (index && index->state == CHOICE_LANDS && !as_theirs)
 		why = together_no_commit;
@@ -157,8 +163,8 @@ static int together_judge(struct git_repository *g)
 	/* What of it was not named waits with it. */
 	const struct choice *head = git_choice(g, "HEAD"), *ref = git_choice(g, g->on_mine);
 
-	if (why == together_no_commit && ((head && head->state == CHOICE_LEFT) ||
-					  (ref && ref->state == CHOICE_LEFT))) {
+	if (why == together_no_commit &&
+	    ((head && head->state == CHOICE_LEFT) || (ref && ref->state == CHOICE_LEFT))) {
 		choice_pass(index, why);
 		return 0;
 	}
