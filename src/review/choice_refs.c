@@ -310,6 +310,11 @@ void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NA
 		ret[0] = '\0';
 }
 
+bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
+{
+	return !b->off && c->items[b->of].state == CHOICE_KEPT;
+}
+
 /* --- what will be ----------------------------------------------------------------------- */
 
 /* The change at a path of the repository, if it lands; else NULL. */

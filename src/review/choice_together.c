@@ -165,7 +165,10 @@ static int together_judge(struct git_repository *g)
 
 	if (why == together_no_commit &&
 	    ((head && head->state == CHOICE_LEFT) || (ref && ref->state == CHOICE_LEFT))) {
-		choice_pass(index, why);
+		index->passed = index->state;
+		index->passed_why = index->why;
+		index->state = CHOICE_LEFT;
+		index->why = why;
 		return 0;
 	}
 	r = git_judge(g, why, NULL);
