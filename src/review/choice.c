@@ -421,11 +421,6 @@ void choices_fini(struct choices *c)
 	arena_fini(&c->arena);
 }
 
-bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
-{
-	return c->items[b->of].state == CHOICE_KEPT;
-}
-
 size_t choices_in(const struct choices *c, enum choice_state state)
 {
 	size_t count = 0;

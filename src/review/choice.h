@@ -66,7 +66,10 @@ struct choice {
 	 * change as it was before, and its state then.  NULL: the first judgement still counts. */
 	const struct change *was;
 	enum choice_state was_state;
-	const char *ahead;   /* the word that released it although it is not held yet */
+	const char *ahead; /* the word that released it although it is not held yet */
+	/* choices_together changed its state, to `together`: the choice as it was.  NULL: no. */
+	const struct choice *apart;
+	enum choice_state together;
 	bool committed, old; /* for a session with a branch of its own: branch_left.h */
 	bool counted;        /* its lines were counted */
 	size_t added, removed;
@@ -77,6 +80,7 @@ struct choice_beside {
 	const char *path;
 	const char *branch; /* its name as a branch, in path; NULL: it is not a branch */
 	bool is_named;      /* we named it; else it has the session's own name */
+	bool off;           /* it does not land: another name was found for it since */
 	bool merges;        /* it is about the branch that is checked out */
 	size_t of;          /* it lands while this choice is KEPT */
 	struct object before, lands;
@@ -95,6 +99,8 @@ struct choices {
 	size_t count;
 	struct choice_beside *beside;
 	size_t beside_count;
+	bool is_together;            /* choices_together was called, and choices_apart was not */
+	size_t apart_count;          /* beside_count before that */
 	struct branch_strays strays; /* for a session with a branch of its own */
 	const char *busy; /* what the user is in the middle of, in the repository at the top */
 };
@@ -178,6 +184,10 @@ int choices_check_ahead(const struct choices *c, struct error *e);
 /* Decides what becomes of git's own files that both sides changed.  Call it after judging, and
  * again after choices. */
 int choices_git(struct choices *c, struct error *e);
+/* --- choice_together.c --- What is checked out lands with its index, or neither does.  1: something
+ * stays because of that; 0; or -errno and a sentence.  choices_apart takes that back. */
+int choices_together(struct choices *c, struct error *e);
+void choices_apart(struct choices *c);
 /* After choices_tell_committed: lands commits that are on no branch, under names beside. */
 int choices_git_strays(struct choices *c, struct error *e);
 void choices_git_fini(struct choices *c);

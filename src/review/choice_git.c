@@ -117,8 +117,7 @@ int git_leave_rest(const struct git_repository *g, struct choice *x, const char 
 	return x->why ? 0 : -ENOMEM;
 }
 
-/* Keeps the user's ref; if the session has another commit, that gets a name of its own. */
-static int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
+int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
 {
 	struct choices *c = g->c;
 	struct git_ref_value theirs, mine, was = {.object.len = 0};
@@ -211,7 +210,8 @@ static int git_unpack_line(struct git_repository *g, struct choice *pack, const 
 
 	/* Its file went into packed-refs, which does not land. */
 	if (gone && gone->after.type == OBJECT_ABSENT)
-		git_keep(&g->c->items[gone - g->c->changes.items], g->stays);
+		git_keep(&g->c->items[gone - g->c->changes.items],
+			 g->stuck ? g->stays : "packed-refs stays, and so it has a file");
 	int r = git_found(g, ref->name, &old);
 
 	if (r < 0 || git_name_equal(&old.object, &ref->object))
@@ -240,8 +240,7 @@ static int git_unpack_unread(const struct git_repository *g, struct choice *pack
 	return pack->why ? 0 : -ENOMEM;
 }
 
-/* The session's packed-refs does not land: lands what is new in it, as loose refs. */
-static int git_unpack(struct git_repository *g, struct choice *x)
+int git_unpack(struct git_repository *g, struct choice *x)
 {
 	int r = git_open_refs(g);
 
@@ -550,9 +549,7 @@ static void git_read_rebased(const struct git_repository *g, const char *folder,
 	}
 }
 
-/* Judges all that is in conflict.  `stuck`: why the user's checkout stays as it is, whatever is in
- * conflict; NULL: we find out. */
-static int git_judge(struct git_repository *g, const char *stuck, const char *busy)
+int git_judge(struct git_repository *g, const char *stuck, const char *busy)
 {
 	int r = git_open_refs(g);
 
@@ -1040,8 +1037,16 @@ static int git_judge_shared(struct git_repository *g)
 	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
 	const struct change *branch = changes_find(&g->c->changes, path);
 	const struct choice *x = branch ? &g->c->items[branch - g->c->changes.items] : NULL;
+	struct git_ref_value will, theirs;
+	int r = x ? git_open_refs(g) : 0;
 
-	return x && (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
+	if (!x || r < 0)
+		return r;
+	/* Its file may stay because packed-refs does, and have the session's value all the same. */
+	git_will_value(g, g->on_mine, &will);
+	git_value(g, &g->theirs, g->on_mine, &theirs);
+	return !git_ref_same(&will, &theirs) &&
+			       (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
 		       ? git_judge(g, "yours stays", NULL)
 		       : 0;
 }

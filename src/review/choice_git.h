@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What choice_git.c and choice_refs.c share.  Nobody else includes this. */
+/* What choice_git.c, choice_refs.c, choice_linked.c and choice_together.c share.  Nobody else includes this. */
 #ifndef BAWN_CHOICE_GIT_H
 #define BAWN_CHOICE_GIT_H
 
@@ -70,6 +70,16 @@ void git_keep(struct choice *x, const char *why);
 /* Keeps the session's value with the session, pending. */
 int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref);
 
+/* Judges all that is in conflict.  `stuck`: why the user's checkout stays as it is, whatever is in
+ * conflict; NULL: we find out.  `busy`: what the user is in the middle of. */
+int git_judge(struct git_repository *g, const char *stuck, const char *busy);
+
+/* Keeps the user's ref; if the session has another commit, that gets a name of its own. */
+int git_put_beside(struct git_repository *g, struct choice *x, const char *ref);
+
+/* The session's packed-refs does not land: lands what is new in it, as loose refs. */
+int git_unpack(struct git_repository *g, struct choice *x);
+
 /* Calls each of the judges for each repository, with all that the session changed in it. */
 typedef int git_judging(struct git_repository *g);
 int git_each_repository(struct choices *c, git_judging *const *judges, size_t many,
@@ -113,6 +123,9 @@ void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NA
 /* The ref will be there after the landing: the user's, which stays, or the session's.  The refs
  * must be open. */
 bool git_will_be(const struct git_repository *g, const char *ref);
+
+/* The value that it will have. */
+void git_will_value(const struct git_repository *g, const char *ref, struct git_ref_value *ret);
 
 /* What is at the name where a ref of the session would land. */
 enum git_room {

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { SETTLE_ROUNDS = 8 };
+
 /* --- directories ----------------------------------------------------------------------- */
 
 /* The choice about the nearest directory above the path that has a change; `path` is cut there. */
@@ -178,15 +180,9 @@ static bool choice_need(const struct choices *c, struct choice *x)
 	return true;
 }
 
-int choices_settle(struct choices *c, struct error *e)
+/* Makes all follow what it needs and what it is in. */
+static void choices_follow(struct choices *c)
 {
-	/* What was released may be one of git's files. */
-	int r = choices_git(c, e);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < c->count; i++)
-		choice_unfollow(&c->items[i]);
 	/* A change that stays can be one that others need: backwards we mostly find them in one
 	 * round. */
 	for (bool more = true; more;) {
@@ -205,7 +201,24 @@ int choices_settle(struct choices *c, struct error *e)
 		    (c->items[i].state != CHOICE_SETTLED ||
 		     c->items[i].change->after.type == OBJECT_ABSENT))
 			choice_keep_above(c, &c->items[i]);
-	return 0;
+}
+
+int choices_settle(struct choices *c, struct error *e)
+{
+	choices_apart(c);
+	/* What was released may be one of git's files. */
+	int r = choices_git(c, e);
+
+	for (size_t i = 0; r == 0 && i < c->count; i++)
+		choice_unfollow(&c->items[i]);
+	/* What stays for the sake of a checkout may be what others need. */
+	for (size_t round = 0; r >= 0 && round < SETTLE_ROUNDS; round++) {
+		choices_follow(c);
+		r = choices_together(c, e);
+		if (r <= 0)
+			break;
+	}
+	return r < 0 ? r : 0;
 }
 
 /* --- lines ----------------------------------------------------------------------------- */

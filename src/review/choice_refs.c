@@ -310,6 +310,11 @@ void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NA
 		ret[0] = '\0';
 }
 
+bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
+{
+	return !b->off && c->items[b->of].state == CHOICE_KEPT;
+}
+
 /* --- what will be ----------------------------------------------------------------------- */
 
 /* The change at a path of the repository, if it lands; else NULL. */
@@ -337,6 +342,37 @@ bool git_will_be(const struct git_repository *g, const char *ref)
 
 	return lands ? lands->after.type == OBJECT_FILE
 		     : view_look(&g->base, path, &o) < 0 || o.type == OBJECT_FILE;
+}
+
+void git_will_value(const struct git_repository *g, const char *ref, struct git_ref_value *ret)
+{
+	char path[2 * PATH_MAX], packed[PATH_MAX + sizeof("packed-refs")];
+	struct object o;
+
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, ref);
+	(void)snprintf(packed, sizeof(packed), "%spacked-refs", g->common);
+	*ret = GIT_REF_NONE;
+	for (size_t i = 0; i < g->c->beside_count; i++) {
+		const struct choice_beside *b = &g->c->beside[i];
+
+		if (!choice_beside_lands(g->c, b) || !str_equal(b->path, path))
+			continue;
+		(void)git_name_parse((struct span){(const uint8_t *)b->text, b->lands.size - 1},
+				     &ret->object);
+		return;
+	}
+	const struct change *lands = refs_landing(g, path);
+
+	if (lands ? lands->after.type == OBJECT_FILE
+		  : view_look(&g->base, path, &o) == 0 && o.type == OBJECT_FILE) {
+		git_value(g, lands ? &g->theirs : &g->mine, ref, ret);
+		return;
+	}
+	const struct git_ref *one =
+		git_refs_packed(refs_landing(g, packed) ? &g->theirs : &g->mine, ref);
+
+	if (one)
+		ret->object = one->object;
 }
 
 /* --- room ------------------------------------------------------------------------------ */

@@ -307,7 +307,8 @@ static ssize_t refs_step_in(const struct refs_user *u, const char *folder, const
 		       : -1;
 }
 
-/* The landing changed what is checked out there as well, so that goes back with the branch.  A
+/* The landing changed what is checked out there as well, so that goes back with the branch.  So it
+ * is where HEAD was on the branch when it landed, and the index did not have to change.  A
  * repository without an index has nothing checked out. */
 static bool refs_moves_with(const struct refs_user *u, const char *folder)
 {
@@ -321,6 +322,10 @@ static bool refs_moves_with(const struct refs_user *u, const char *folder)
 		if (step >= 0 && !u->r->changed[step])
 			return true;
 	}
+	if (snprintf(inner, sizeof(inner), "%sHEAD", folder) < (int)sizeof(inner) &&
+	    refs_beside(u->of, inner, path) && view_look(&u->base, path, &o) == 0 &&
+	    o.type == OBJECT_FILE && o.ctime < land_undo_journal(u->r->kept)->stamp)
+		return true;
 	return snprintf(inner, sizeof(inner), "%sindex", folder) < (int)sizeof(inner) &&
 	       refs_beside(u->of, inner, path) && view_look(&u->base, path, &o) == 0 &&
 	       o.type == OBJECT_ABSENT;
