@@ -1097,15 +1097,8 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 		r = forwards_open(&c->forwards, &c->loop, options->places,
 				  options->session ? options->session->name : "",
 				  options->published, options->published_count, e);
-	for (size_t i = 0; r == 0 && i < c->forwards.count; i++) {
-		const struct forward *f = &c->forwards.items[i];
-		struct text err = text_open(STDERR_FILENO);
-
-		/* At the number that was asked for there is somebody else: --quiet hides no warning. */
-		if (!options->quiet || f->moved)
-			text_printf(&err, "bawn: http://%s leads to port %u of the box%s\n", f->at,
-				    f->inside, forward_why(f));
-	}
+	if (r == 0)
+		forwards_say(&c->forwards, options->quiet);
 	if (r == 0)
 		r = client_start(c, plan, options, e);
 	r = client_live(c, r, ret_status);

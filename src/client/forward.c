@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "message_box.h"
 #include "str.h"
+#include "text.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -421,6 +422,20 @@ int forwards_open(struct forwards *all, struct loop *loop, const struct session_
 			return r;
 	}
 	return 0;
+}
+
+void forwards_say(const struct forwards *all, bool quiet)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct forward *f = &all->items[i];
+
+		/* At the number that was asked for there is somebody else: --quiet hides no warning. */
+		if (!quiet || f->moved)
+			text_printf(&err, "bawn: http://%s leads to port %u of the box%s\n", f->at,
+				    f->inside, forward_why(f));
+	}
 }
 
 void forwards_close(struct forwards *all)

@@ -52,6 +52,8 @@ struct forwards {
 int forwards_open(struct forwards *all, struct loop *loop, const struct session_places *places,
 		  const char *session, const struct published *ports, size_t count,
 		  struct error *e);
+/* Where each port is reached; quiet: only of those that had to move. */
+void forwards_say(const struct forwards *all, bool quiet);
 void forwards_close(struct forwards *all);
 
 #endif

@@ -187,7 +187,7 @@ static int manager_read(int fd, void *into, size_t len)
 /* One line, which says that we are who we say. */
 static int manager_read_welcome(int fd)
 {
-	char line[MANAGER_LINE];
+	char line[MANAGER_LINE] = "";
 	size_t len = 0;
 
 	while (len < 2 || line[len - 1] != '\n') {

@@ -155,7 +155,7 @@ static void test_holds_for_all_readings(void **state)
 
 	(void)state;
 	for (size_t round = 0; round < 200000; round++) {
-		char target[64] = "/", one[256], two[256];
+		char target[64] = "/", one[256] = "", two[256] = "";
 		uint8_t bytes[64];
 		struct http_path p;
 		const char *why = NULL;
