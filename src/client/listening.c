@@ -28,11 +28,14 @@ void listening_parse(const char *table, struct listening *into)
 {
 	for (const char *line = table; line && *line; line = strchr(line, '\n')) {
 		unsigned int port = 0, state = 0;
+		char row[128];
 
 		line += *line == '\n';
+		/* What lies behind the row is not read again for each. */
+		(void)snprintf(row, sizeof(row), "%.*s", (int)strcspn(line, "\n"), line);
 		/* "   0: 0100007F:0BB8 00000000:0000 0A ..."
 		 * NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-		if (sscanf(line, " %*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", &port, &state) ==
+		if (sscanf(row, " %*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", &port, &state) ==
 			    2 &&
 		    state == LISTENING_STATE && port >= LISTENING_FIRST)
 			listening_add(into, (uint16_t)port);

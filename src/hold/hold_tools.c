@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { TOOLS_WORD_MAX = 64 };
 
@@ -222,25 +223,26 @@ void hold_tools_end(struct hold_judge *j)
 	j->tools = NULL;
 }
 
+/* Words of hooks are in small letters here, and scripts are called as they are. */
 static int tools_by_word(const void *a, const void *b)
 {
 	const struct hold_name *const *x = a, *const *y = b;
 
-	return strcmp((*x)->path, (*y)->path);
+	return strcasecmp((*x)->path, (*y)->path);
 }
 
 static int tools_by_script(const void *a, const void *b)
 {
 	const struct hold_name *const *x = a, *const *y = b;
 
-	return strcmp((*x)->script, (*y)->script);
+	return strcasecmp((*x)->script, (*y)->script);
 }
 
 static int tools_order_scripts(const void *a, const void *b)
 {
 	const struct tools_script *x = a, *y = b;
 
-	return strcmp(x->name, y->name);
+	return strcasecmp(x->name, y->name);
 }
 
 static struct tools_script *tools_find_script(const struct hold_tools *t, const char *name)
@@ -448,7 +450,9 @@ const struct hold_name *hold_script_by(struct hold_judge *j, const char *script)
 
 bool hold_would_run_script(struct hold_judge *j, const char *script)
 {
-	static const char *const managers[] = {"npm", "yarn", "pnpm", "bun"};
+	static const char *const managers[] = {"npm",   "yarn",  "pnpm",  "bun",
+					       "nr",    "run-s", "run-p", "npm-run-all",
+					       "turbo", "lerna", "nx",    "rushx"};
 	bool says = false;
 
 	if (hold_runs_script(j, script))

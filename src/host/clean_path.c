@@ -70,14 +70,20 @@ void clean_path(const char *path, const char *here, const char *home, char *ret)
 	ret[at] = '\0';
 }
 
-char *clean_path_now(void)
+char *clean_path_now(const char *workspace)
 {
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 	char here[PATH_MAX];
+	_cleanup_free_ char *once = path ? malloc(strlen(path) + 1) : NULL;
 	char *clean = path ? malloc(strlen(path) + 1) : NULL;
 
-	if (clean)
-		clean_path(path, getcwd(here, sizeof(here)) ? here : "/", home ? home : "", clean);
+	if (!once || !clean) {
+		free(clean);
+		return NULL;
+	}
+	/* The folder where we are is gone: nothing but the workspace can be named. */
+	clean_path(path, getcwd(here, sizeof(here)) ? here : "/", home ? home : "", once);
+	clean_path(once, workspace ? workspace : "/", home ? home : "", clean);
 	return clean;
 }
 

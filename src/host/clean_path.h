@@ -14,8 +14,9 @@
 /* The workspace is `here` or a folder above it.  `ret` must be as long as `path`. */
 void clean_path(const char *path, const char *here, const char *home, char *ret);
 
-/* Of our own PATH, in the folder where we are; for free().  NULL: there is no PATH, or no memory. */
-char *clean_path_now(void);
+/* Of our own PATH, for a workspace (NULL: none is named) and the folder where we are; for free().
+ * NULL: there is no PATH, or no memory. */
+char *clean_path_now(const char *workspace);
 
 /* The first program of this name in one of its folders. */
 bool clean_path_find(const char *path, const char *name, char ret_file[PATH_MAX]);

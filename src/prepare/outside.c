@@ -6,9 +6,11 @@
 #include "fd.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,13 +20,21 @@
 
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
 
+static char outside_workspace[PATH_MAX] = "/"; /* "/": none is known */
+
+void outside_keep_from(const char *workspace)
+{
+	(void)snprintf(outside_workspace, sizeof(outside_workspace), "%s", workspace);
+}
+
 /* For the time of the start PATH is the clean one: by it the program is found, and it gets it. */
 static int outside_spawn_clean(pid_t *ret_pid, const char *const *argv,
 			       const posix_spawn_file_actions_t *actions,
 			       const posix_spawnattr_t *attributes)
 {
 	const char *path = getenv("PATH");
-	_cleanup_free_ char *own = path ? strdup(path) : NULL, *clean = clean_path_now();
+	_cleanup_free_ char *own = path ? strdup(path) : NULL,
+			    *clean = clean_path_now(outside_workspace);
 
 	if (path && (!own || !clean || setenv("PATH", clean, 1) < 0))
 		return ENOMEM;

@@ -11,6 +11,9 @@
 #include "buf.h"
 #include "error.h"
 
+/* The workspace is this folder, wherever we are. */
+void outside_keep_from(const char *workspace);
+
 /*
  * Looks for argv[0] on PATH.  0 and *ret_status its exit code; -ENOENT: there is no such program;
  * -ETIME: we ended it at the deadline; -EMSGSIZE: it printed more than `into` takes.

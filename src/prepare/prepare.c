@@ -27,6 +27,7 @@
 #include "host.h"
 #include "known_hosts.h"
 #include "open.h"
+#include "outside.h"
 #include "policy.h"
 #include "profile.h"
 #include "secret_store.h"
@@ -227,11 +228,11 @@ static int prepare_read_store(struct prepare *p)
 
 static int prepare_read_files(struct prepare *p)
 {
+	outside_keep_from(p->host.workspace.path);
 	int r = prepare_read_user(p);
 
 	if (r == 0)
 		r = prepare_read_store(p);
-
 	if (r == 0)
 		r = prepare_read_repository(p);
 	return r < 0 ? r : prepare_read_trusted(p, POLICY_CEILING, PREPARE_CEILING, 0);

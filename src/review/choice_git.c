@@ -713,7 +713,7 @@ static int git_on_worktree(void *context, const char *name)
 		    (int)sizeof(folder) ||
 	    snprintf(index, sizeof(index), "worktrees/%s/index", name) >= (int)sizeof(index))
 		return 0;
-	git_read_head(&g->base, folder, branch);
+	git_read_head(&g->base, folder, g->common, branch);
 	if (git_is_own(g, folder)) {
 		git_read_rebased(g, folder, branch);
 		return branch[0] && git_own_stays(g, name, folder)
@@ -835,7 +835,8 @@ static int git_keep_head(struct git_repository *g, const char *folder, const cha
 	const struct choice *head = git_choice(g, own);
 
 	(void)snprintf(path, sizeof(path), "%s%s", g->path, folder);
-	git_read_head(head && head->state == CHOICE_LANDS ? &g->c->view : &g->base, path, branch);
+	git_read_head(head && head->state == CHOICE_LANDS ? &g->c->view : &g->base, path, g->common,
+		      branch);
 	git_read_rebased(g, path, branch);
 	return branch[0] ? git_keep_branch(g, branch, who) : 0;
 }
@@ -1102,8 +1103,8 @@ static int git_in_repository(struct choices *c, const struct git_item *items, si
 	if (c->review->session.branch[0] && str_equal(g.path, ".git/"))
 		(void)snprintf(g.branch, sizeof(g.branch), "refs/heads/%s",
 			       c->review->session.branch);
-	git_read_head(&g.base, g.path, g.on_mine);
-	git_read_head(&c->view, g.path, g.on_theirs);
+	git_read_head(&g.base, g.path, g.common, g.on_mine);
+	git_read_head(&c->view, g.path, g.common, g.on_theirs);
 	int r = judge(&g);
 
 	git_close_refs(&g);

@@ -117,8 +117,11 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
  * changed it.  The refs must be open.  1, 0 or -errno. */
 int git_user_left(struct git_repository *g);
 
-/* The branch of HEAD in this folder; "": HEAD is on none. */
-void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);
+/* The branch of HEAD in this folder, whose refs are in `common`; "": HEAD is on none.  Where that is
+ * an alias (git symbolic-ref), the branch that it leads to: commits move that one. */
+void git_read_head(const struct view *v, const char *folder, const char *common,
+		   char ret[GIT_REF_NAME_MAX]);
+enum { GIT_ALIASES_MAX = 5 };
 
 /* The ref will be there after the landing: the user's, which stays, or the session's.  The refs
  * must be open. */

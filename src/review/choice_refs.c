@@ -298,16 +298,31 @@ int git_user_left(struct git_repository *g)
 	return !refs_went_on_from(g, &from) || !git_name_equal(&from, &mine.object);
 }
 
-void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX])
+/* 1: it is another name of `ret_next`. */
+static int refs_read_alias(const struct view *v, const char *folder, const char *name,
+			   char ret_next[GIT_REF_NAME_MAX])
 {
 	struct git_name object;
 	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%sHEAD", folder);
+	int n = snprintf(path, sizeof(path), "%s%s", folder, name);
 	_cleanup_fd_ int fd =
 		n > 0 && n < (int)sizeof(path) ? view_openat(v, path, O_RDONLY) : -ENOENT;
 
-	if (refs_parse(fd, &object, ret) != 1)
+	return refs_parse(fd, &object, ret_next);
+}
+
+void git_read_head(const struct view *v, const char *folder, const char *common,
+		   char ret[GIT_REF_NAME_MAX])
+{
+	char next[GIT_REF_NAME_MAX];
+
+	if (refs_read_alias(v, folder, "HEAD", ret) != 1)
 		ret[0] = '\0';
+	for (int hops = 0; ret[0] && hops < GIT_ALIASES_MAX; hops++) {
+		if (refs_read_alias(v, common, ret, next) != 1)
+			break;
+		memcpy(ret, next, sizeof(next));
+	}
 }
 
 bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
@@ -501,7 +516,7 @@ static int refs_on_head(void *context, const char *worktree)
 		     *worktree ? "worktrees/" : "", worktree,
 		     *worktree ? "/" : "") >= (int)sizeof(folder))
 		return 0;
-	git_read_head(&h->g->base, folder, branch);
+	git_read_head(&h->g->base, folder, h->g->common, branch);
 	h->is = h->is || str_equal(branch, h->name);
 	return 0;
 }

@@ -85,7 +85,8 @@ static int together_keep_branch(struct git_repository *g, const char *ref, const
 /* Opens the repository that worktrees share. */
 static int together_open(const struct git_repository *g, struct git_repository *ret)
 {
-	*ret = (struct git_repository){.c = g->c, .base = {.base = g->c->view.base}};
+	*ret = (struct git_repository){.c = g->c};
+	ret->base.base = g->c->view.base;
 	(void)snprintf(ret->path, sizeof(ret->path), "%s", g->common);
 	(void)snprintf(ret->common, sizeof(ret->common), "%s", g->common);
 	return git_open_refs(ret);
@@ -116,6 +117,11 @@ static void together_head(const struct git_repository *g, struct git_name *ret,
 	(void)snprintf(ret_branch, GIT_REF_NAME_MAX, "%s", value.symbolic);
 	if (value.symbolic[0])
 		git_will_value(g, ret_branch, &value);
+	/* An alias of a branch. */
+	for (int hops = 0; value.symbolic[0] && hops < GIT_ALIASES_MAX; hops++) {
+		(void)snprintf(ret_branch, GIT_REF_NAME_MAX, "%s", value.symbolic);
+		git_will_value(g, ret_branch, &value);
+	}
 	*ret = value.object;
 }
 
@@ -184,7 +190,7 @@ static int together_judge_unseen(const struct git_repository *g, const char *fol
 	struct git_ref_value mine, will;
 	char branch[GIT_REF_NAME_MAX];
 
-	git_read_head(&g->base, folder, branch);
+	git_read_head(&g->base, folder, g->common, branch);
 	if (!branch[0])
 		return 0;
 	git_value(g, &g->mine, branch, &mine);

@@ -265,8 +265,12 @@ static void gather_ended(struct gather *g, struct model *m, int64_t now)
 		(void)layers_each_workspace(state, g->host.state_dir, gather_on_workspace, &n,
 					    &n.e);
 	for (size_t i = m->count; i-- > 0;)
-		if (!model_is_live(&m->rows[i]) && !m->rows[i].watch.seen)
-			model_remove(m, m->rows[i].name);
+		if (!model_is_live(&m->rows[i]) && !m->rows[i].watch.seen) {
+			char name[MODEL_NAME];
+
+			(void)snprintf(name, sizeof(name), "%s", m->rows[i].name);
+			model_remove(m, name);
+		}
 }
 
 /* --- all of it -------------------------------------------------------------------------- */

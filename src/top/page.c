@@ -393,12 +393,21 @@ static void page_help(struct page *p)
 		buf_put_str(&p->lines[2 + i].text, page_keys[i]);
 }
 
-static void page_bottom(struct buf *line, const struct model *m)
+/* Whose domain it is stands at the end of a name: if something is cut, then its beginning. */
+static void page_put_asked(struct buf *line, const struct model *m, size_t columns)
+{
+	buf_putf(line, "Allow %s to reach (Enter; Esc: no): ", m->asked);
+	size_t room = columns > line->len + 5 ? columns - line->len - 5 : 0, len = strlen(m->typed);
+
+	buf_putf(line, "%s%s_", len > room ? "..." : "", m->typed + (len > room ? len - room : 0));
+}
+
+static void page_bottom(struct buf *line, const struct model *m, size_t columns)
 {
 	if (m->asks == MODEL_STOP)
 		buf_putf(line, "Stop %s? y or n ", m->asked);
 	else if (m->asks == MODEL_ALLOW)
-		buf_putf(line, "Allow %s to reach (Enter; Esc: no): %s_", m->asked, m->typed);
+		page_put_asked(line, m, columns);
 	else if (m->said[0])
 		buf_put_str(line, m->said);
 	else if (m->mode == MODEL_HELP)
@@ -429,7 +438,7 @@ void page_draw(struct page *p, struct model *m, const struct buf *inside, uint64
 		else
 			page_list(p, m, now);
 	}
-	page_bottom(&p->lines[p->rows - 1].text, m);
+	page_bottom(&p->lines[p->rows - 1].text, m, p->columns);
 	for (size_t i = 0; i < p->rows; i++)
 		text_cut(&p->lines[i].text, 0, p->columns);
 }

@@ -104,7 +104,8 @@ static void forwarding_say(const struct forwarding *g, const struct published *p
  * It is no program that the session wrote, either, and does not start where the session writes. */
 static void forwarding_browse(const struct forwarding *g)
 {
-	_cleanup_free_ char *path = clean_path_now();
+	_cleanup_free_ char *path =
+		clean_path_now(g->session.plan ? g->session.plan->workspace : NULL);
 	char url[FORWARD_TEXT_MAX + 16], program[PATH_MAX];
 	char *const argv[] = {(char[]){"xdg-open"}, url, NULL};
 	pid_t child = -1;

@@ -505,10 +505,10 @@ static int snapshot_rewind(const struct layers *l, const struct layers_snapshot 
 
 	if (r < 0)
 		return e->code ? r : error_sys(e, r, "cannot write a snapshot of %s", to->session);
-	if (index >= 0 && first == 0 && unlinkat(dir, "first/index", 0) < 0)
-		r = -errno;
-	else if (index >= 0 && first > 0 && fstat(index, &st) == 0 && st.st_size > first &&
-		 ftruncate(index, first) < 0)
+	bool longer = index >= 0 && first > 0 && fstat(index, &st) == 0 && st.st_size > first;
+
+	if ((index >= 0 && first == 0 && unlinkat(dir, "first/index", 0) < 0) ||
+	    (longer && ftruncate(index, first) < 0))
 		r = -errno;
 	for (size_t i = 0; r == 0 && !same && dir >= 0 && i < BAWN_ARRAY_SIZE(others); i++)
 		if (unlinkat(dir, others[i], 0) < 0 && errno != ENOENT)

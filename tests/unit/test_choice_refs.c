@@ -277,12 +277,12 @@ static void what_head_is(void **state)
 	char branch[GIT_REF_NAME_MAX];
 
 	file_at(mine(w), ".git/HEAD", "ref: refs/heads/main\n");
-	git_read_head(&base, ".git/", branch);
+	git_read_head(&base, ".git/", ".git/", branch);
 	assert_string_equal(branch, "refs/heads/main");
 	file_at(mine(w), ".git/HEAD", A "\n");
-	git_read_head(&base, ".git/", branch);
+	git_read_head(&base, ".git/", ".git/", branch);
 	assert_string_equal(branch, "");
-	git_read_head(&base, "none/", branch);
+	git_read_head(&base, "none/", "none/", branch);
 	assert_string_equal(branch, "");
 }
 

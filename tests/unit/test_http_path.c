@@ -117,7 +117,7 @@ static void test_too_long_to_compare(void **state)
  * without dot segments. */
 static void read_as(const char *target, bool decodes, char *into)
 {
-	char flat[256];
+	char flat[256] = "";
 	size_t len = 0, out = 0;
 
 	for (const char *c = target; *c; c++) {

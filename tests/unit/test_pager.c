@@ -93,9 +93,29 @@ static void relative_folders_do_not_count(void **state)
 	assert_string_equal(clean, "");
 }
 
+/* Wherever one is: the workspace that is named counts. */
+static void a_workspace_that_is_named(void **state)
+{
+	char path[512], workspace[256];
+
+	(void)state;
+	(void)snprintf(workspace, sizeof(workspace), "%s/home/src/a/in", top);
+	(void)snprintf(path, sizeof(path), "%s/bin:/usr/bin", workspace);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_int_equal(chdir("/"), 0);
+	_cleanup_free_ char *unnamed = clean_path_now(NULL);
+	_cleanup_free_ char *named = clean_path_now(workspace);
+
+	assert_string_equal(unnamed, path);
+	assert_string_equal(named, "/usr/bin");
+	assert_int_equal(unsetenv("PATH"), 0);
+	assert_null(clean_path_now(workspace));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_workspace_that_is_named),
 		cmocka_unit_test(folders_of_the_workspace_do_not_count),
 		cmocka_unit_test(relative_folders_do_not_count),
 		cmocka_unit_test(a_workspace_at_the_top),
