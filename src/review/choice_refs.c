@@ -298,9 +298,9 @@ int git_user_left(struct git_repository *g)
 	return !refs_went_on_from(g, &from) || !git_name_equal(&from, &mine.object);
 }
 
-/* 1: it is another name of `ret_next`. */
+/* 1: it is another name of `next`. */
 static int refs_read_alias(const struct view *v, const char *folder, const char *name,
-			   char ret_next[GIT_REF_NAME_MAX])
+			   char next[GIT_REF_NAME_MAX])
 {
 	struct git_name object;
 	char path[PATH_MAX];
@@ -308,20 +308,20 @@ static int refs_read_alias(const struct view *v, const char *folder, const char 
 	_cleanup_fd_ int fd =
 		n > 0 && n < (int)sizeof(path) ? view_openat(v, path, O_RDONLY) : -ENOENT;
 
-	return refs_parse(fd, &object, ret_next);
+	return refs_parse(fd, &object, next);
 }
 
 void git_read_head(const struct view *v, const char *folder, const char *common,
 		   char ret[GIT_REF_NAME_MAX])
 {
-	char next[GIT_REF_NAME_MAX];
+	char leads[GIT_REF_NAME_MAX];
 
 	if (refs_read_alias(v, folder, "HEAD", ret) != 1)
 		ret[0] = '\0';
 	for (int hops = 0; ret[0] && hops < GIT_ALIASES_MAX; hops++) {
-		if (refs_read_alias(v, common, ret, next) != 1)
+		if (refs_read_alias(v, common, ret, leads) != 1)
 			break;
-		memcpy(ret, next, sizeof(next));
+		memcpy(ret, leads, sizeof(leads));
 	}
 }
 

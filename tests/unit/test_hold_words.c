@@ -485,7 +485,8 @@ static void test_many_scripts(void **state)
 	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended), 0);
 	print_message("%d scripts and %d files: %ld s\n", SCRIPTS, FILES,
 		      (long)(ended.tv_sec - began.tv_sec));
-	assert_true(ended.tv_sec - began.tv_sec < 20);
+	/* Of processors, with sanitizers too: a search in each of them for each would take hours. */
+	assert_true(ended.tv_sec - began.tv_sec < 60);
 	found(w, "tools/last.js", HELD, "git-hook-folders", "the script s20000");
 	found(w, "tools/none.js", FLAGGED, "package-scripts", NULL);
 	found(w, "m0/Makefile", HELD, "git-hook-folders", "runs make");
