@@ -39,8 +39,12 @@ int host_know(struct host *h, const char *path, struct arena *arena)
 	for (const char *at = path; at && !host_known_by_path(h, at); at = host_above(at, arena)) {
 		struct stat st;
 
-		if (stat(at, &st) < 0)
+		/* What is not there has no other name.  Of what cannot be looked at we do not know. */
+		if (stat(at, &st) < 0) {
+			if (errno == EIO || errno == ENOMEM)
+				return -errno;
 			continue;
+		}
 		const struct host_object o = {.name = at,
 					      .path = at,
 					      .dev = st.st_dev,
