@@ -20,13 +20,21 @@ enum { BOX_USE_FILE = 32 << 10, BOX_USE_MOST = 4096 /* processes that we look at
 static ssize_t box_use_read(const char *path, char *into, size_t size)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t all = fd < 0 ? -errno : 0;
+	size_t len = 0;
 
+	into[0] = '\0';
+	if (fd < 0)
+		return -errno;
 	/* The kernel gives a page of it at a time. */
-	for (ssize_t n = 1; all >= 0 && n > 0 && (size_t)all<size - 1; all += n> 0 ? n : 0)
-		n = read(fd, into + all, size - 1 - (size_t)all);
-	into[all > 0 ? all : 0] = '\0';
-	return all;
+	while (len + 1 < size) {
+		ssize_t n = read(fd, into + len, size - 1 - len);
+
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	into[len] = '\0';
+	return (ssize_t)len;
 }
 
 /* --- a tree of processes ---------------------------------------------------------------- */

@@ -114,11 +114,9 @@ static void together_head(const struct git_repository *g, struct git_name *ret,
 	struct git_ref_value value;
 
 	git_value(g, lands ? &g->theirs : &g->mine, "HEAD", &value);
-	(void)snprintf(ret_branch, GIT_REF_NAME_MAX, "%s", value.symbolic);
-	if (value.symbolic[0])
-		git_will_value(g, ret_branch, &value);
-	/* An alias of a branch. */
-	for (int hops = 0; value.symbolic[0] && hops < GIT_ALIASES_MAX; hops++) {
+	ret_branch[0] = '\0';
+	/* The branch may be an alias of another. */
+	for (int hops = 0; value.symbolic[0] && hops <= GIT_ALIASES_MAX; hops++) {
 		(void)snprintf(ret_branch, GIT_REF_NAME_MAX, "%s", value.symbolic);
 		git_will_value(g, ret_branch, &value);
 	}
