@@ -6,6 +6,9 @@
  * nth kill PROGRAM N -- COMMAND...		PROGRAM dies by SIGKILL at its Nth call
  * nth kill PROGRAM N*CALL -- ...		at its Nth CALL: two runs need not make the same
  *						number of other calls
+ * nth kill PROGRAM N TOLD -- COMMAND...	the file TOLD gets a line: when (CLOCK_MONOTONIC, in
+ *						nanoseconds), the call, and the numbers that the one
+ *						that was killed had, outside and in its box
  *
  * RL-01 and RL-02: a tracer that follows every child and counts calls by program
  * (the comm of the caller), over all its processes.  A call that fails is not made.
@@ -15,11 +18,13 @@
  */
 #include "base.h"
 #include "buf.h"
+#include "clock.h"
 #include "fd.h"
 #include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -49,6 +54,7 @@ static struct {
 	bool only_call; /* others are not counted either */
 	uint64_t seen;
 	int code; /* 0: kill */
+	const char *told;
 } nth;
 
 static const unsigned long nth_options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
@@ -121,6 +127,28 @@ static void tracee_set(pid_t pid, bool entry, int code)
 #endif
 }
 
+/* Who looks on reads a file that is whole or not there. */
+static void tell(const struct tracee *t, uint64_t call)
+{
+	char path[64], made[PATH_MAX];
+	_cleanup_buf_ struct buf b = BUF_INIT(8192);
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)t->pid);
+	(void)snprintf(made, sizeof(made), "%s.new", nth.told);
+	const char *numbers = fd_read_file_at(AT_FDCWD, path, &b) == 0
+				      ? strstr(buf_str(&b), "\nNSpid:")
+				      : NULL;
+	FILE *f = fopen(made, "we");
+
+	if (!f)
+		return;
+	(void)fprintf(f, "%lld %llu %.*s\n", (long long)clock_ns(CLOCK_MONOTONIC),
+		      (unsigned long long)call, numbers ? (int)strcspn(numbers + 7, "\n") : 0,
+		      numbers ? numbers + 7 : "");
+	if (fclose(f) == 0)
+		(void)rename(made, nth.told);
+}
+
 static void on_entry(struct tracee *t, uint64_t call)
 {
 	if (nth.log)
@@ -132,6 +160,8 @@ static void on_entry(struct tracee *t, uint64_t call)
 		return;
 	nth.program = NULL; /* once */
 	if (nth.code == 0) {
+		if (nth.told)
+			tell(t, call);
 		(void)kill(t->pid, SIGKILL);
 		return;
 	}
@@ -256,8 +286,10 @@ static int parse(int argc, char **argv)
 	if (argc < 5 || !parse_moment(argv[3]))
 		return 0;
 	nth.program = argv[2];
-	if (str_equal(argv[1], "kill"))
-		return 4;
+	if (str_equal(argv[1], "kill")) {
+		nth.told = str_equal(argv[4], "--") ? NULL : argv[4];
+		return nth.told ? 5 : 4;
+	}
 	if (!str_equal(argv[1], "fail") || str_parse_u64(argv[4], &code) < 0 || code < 1 ||
 	    code > 4095)
 		return 0;
@@ -271,7 +303,7 @@ int main(int argc, char **argv)
 
 	if (words == 0 || words + 1 >= argc || !str_equal(argv[words], "--")) {
 		(void)fprintf(stderr,
-			      "usage: nth list LOG | fail PROGRAM N[:CALL] ERRNO | kill PROGRAM N "
+			      "usage: nth list LOG | fail PROGRAM N[:CALL] ERRNO | kill PROGRAM N [TOLD] "
 			      "-- COMMAND...\n");
 		return EXIT_TROUBLE;
 	}
