@@ -135,9 +135,8 @@ static void tell(const struct tracee *t, uint64_t call)
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)t->pid);
 	(void)snprintf(made, sizeof(made), "%s.new", nth.told);
-	const char *numbers = fd_read_file_at(AT_FDCWD, path, &b) == 0
-				      ? strstr(buf_str(&b), "\nNSpid:")
-				      : NULL;
+	const char *numbers =
+		fd_read_file_at(AT_FDCWD, path, &b) == 0 ? strstr(buf_str(&b), "\nNSpid:") : NULL;
 	FILE *f = fopen(made, "we");
 
 	if (!f)
@@ -302,9 +301,10 @@ int main(int argc, char **argv)
 	int words = parse(argc, argv);
 
 	if (words == 0 || words + 1 >= argc || !str_equal(argv[words], "--")) {
-		(void)fprintf(stderr,
-			      "usage: nth list LOG | fail PROGRAM N[:CALL] ERRNO | kill PROGRAM N [TOLD] "
-			      "-- COMMAND...\n");
+		(void)fprintf(
+			stderr,
+			"usage: nth list LOG | fail PROGRAM N[:CALL] ERRNO | kill PROGRAM N [TOLD] "
+			"-- COMMAND...\n");
 		return EXIT_TROUBLE;
 	}
 	pid_t first = start(argv + words + 1);

@@ -233,6 +233,7 @@ class Killer(threading.Thread):
         if not there:
             return
         wanted, hit = self.choose(there), []
+        self.life.striking = True
         at = time.monotonic()
         for pid in wanted:
             try:
@@ -244,6 +245,7 @@ class Killer(threading.Thread):
             killed = Killed(at, hit, ", ".join(sorted(hit)))
             self.life.on_killed(killed)
             killed.watch()
+        self.life.striking = False
 
 
 class Traced(threading.Thread):
@@ -272,7 +274,8 @@ class Life:
         self.number, self.token, self.folder = number, token, folder
         self.name = "life-" + token.strip("-").replace("-", "x")
         self.trace, self.told = list(trace), os.path.join(folder, token + ".told")
-        self.killed = None
+        self.killed, self.striking = None, False
+        self.dead = None            # from here on it cannot have sent anything
         self.step = "start"
         self.said, self.wrong = [], []
         self.published = None
@@ -280,6 +283,10 @@ class Life:
 
     def bad(self, promise, *what):
         self.wrong.append((promise, " ".join(str(w) for w in what)))
+
+    def struck(self):
+        """Somebody was killed, or is at this very moment."""
+        return self.killed or self.striking or os.path.exists(self.told)
 
     def on_killed(self, killed):
         killed.step = self.step
@@ -301,8 +308,6 @@ class Life:
         if not self.trace:
             self.first.stdout.close()
             self.ended()
-        if not line and not self.killed:
-            time.sleep(0.05)            # whoever killed it is about to say so
         found = re.search(r"http://127\.0\.0\.1:(\d+) leads to port", read(self.err))
         self.published = int(found.group(1)) if found else SERVED
         return bool(line)
@@ -320,10 +325,8 @@ class Life:
         r = bawn(*words, timeout=HANG / SLOW, **more)
         if r.timed_out:
             self.bad("ends", f"bawn {' '.join(words)} hangs: {r}")
-        if r.status != wanted and not self.killed:
-            time.sleep(0.05)
-            if not self.killed:
-                self.bad("lives", f"bawn {' '.join(words)}: {r}")
+        if r.status != wanted and not self.struck():
+            self.bad("lives", f"bawn {' '.join(words)}: {r}")
         return r
 
     # The steps.  Each is what somebody does; none has to succeed once a process was killed.
@@ -352,9 +355,7 @@ class Life:
         end = time.monotonic() + HANG
         while not re.search(pattern.encode(), t.seen):
             ended = not t.pump(0.02)
-            if ended and not self.killed:
-                time.sleep(0.05)        # whoever killed it is about to say so
-            if self.killed and (ended or time.monotonic() > self.killed.at + 0.5 * SLOW):
+            if self.struck() and (ended or self.killed and time.monotonic() > self.killed.at + 0.5 * SLOW):
                 return False
             if ended or time.monotonic() > end:
                 self.bad("lives", f"a terminal waits for {pattern}: {t.seen!r}")
@@ -371,10 +372,8 @@ class Life:
                 got = s.recv(100)
         except OSError as e:
             got = e
-        if got != b"through" and not self.killed:
-            time.sleep(0.05)
-            if not self.killed:
-                self.bad("lives", f"the published port {self.published}: {got!r}")
+        if got != b"through" and not self.struck():
+            self.bad("lives", f"the published port {self.published}: {got!r}")
 
     def pause(self):
         self.verb("pause", self.name)
@@ -396,18 +395,20 @@ class Life:
         self.start()
         if killer:
             killer.start()
-        if self.named():
+        named = self.named()
+        if named:
             for step in self.STEPS:
                 if self.killed:
                     break
                 self.step = step
                 getattr(self, step)()
-        elif not self.killed and not killer:
-            self.bad("lives", f"it does not start: {read(self.err)}")
         self.seconds = time.monotonic() - began
         if killer:
             killer.over = True
             killer.join()
+        if not named and not self.killed:
+            self.bad("lives", f"it does not start: {read(self.err)}")
+        self.dead = self.killed.at if self.killed and self.killed.gone else time.monotonic()
 
     # -- afterwards ----------------------------------------------------------------
 
@@ -431,7 +432,7 @@ class Life:
         r = run(BAWN, "exec", "--session", self.name, "--", "true", timeout=HANG / SLOW)
         if r.status != 0 and not self.has_ended():
             self.bad("listed", f"it is said to run, and does not: {r}")
-        at = time.monotonic()
+        at = self.dead = time.monotonic()
         r = run(BAWN, "kill", self.name, timeout=HANG / SLOW)
         ended = Killed(at, ["bawn"], "bawn kill")
         ended.watch()
@@ -453,7 +454,7 @@ class Life:
         left = left_processes(3)
         if left:
             self.bad("gone", f"left: {left}")
-        if k and FATAL & set(k.labels) and k.step != "start" and k.box - k.at > SECOND:
+        if k and k.box - k.at > SECOND and (k.gone or FATAL & set(k.labels) and k.step != "start"):
             self.bad("gone", f"{k.words}: the box was there for {k.box - k.at:.2f} s")
         came = arrivals(self.folder, self.token)
         self.judge_network(came)
@@ -462,11 +463,9 @@ class Life:
         return self
 
     def judge_network(self, came):
-        k = self.killed
-        if k and k.gone:
-            late = [t - k.at for t in came if t > max(k.at + SECOND, k.box)]
-            if late:
-                self.bad("network", f"{k.words}: {len(late)} arrivals, the last {late[-1]:.2f} s after it")
+        late = [t - self.dead for t in came if t > self.dead + SECOND]
+        if late:
+            self.bad("network", f"{len(late)} arrivals, the last {late[-1]:.2f} s after its end")
         closed = read(os.path.join(self.folder, "closed"))
         if closed:
             self.bad("network", f"reached without a rule: {closed[:200]}")
