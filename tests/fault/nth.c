@@ -7,8 +7,8 @@
  * nth kill PROGRAM N*CALL -- ...		at its Nth CALL: two runs need not make the same
  *						number of other calls
  * nth kill PROGRAM N TOLD -- COMMAND...	the file TOLD gets a line: when (CLOCK_MONOTONIC, in
- *						nanoseconds), the call, and the numbers that the one
- *						that was killed had, outside and in its box
+ *						nanoseconds), the call, its parent's program, and the
+ *						numbers that it had, outside and in its box
  *
  * RL-01 and RL-02: a tracer that follows every child and counts calls by program
  * (the comm of the caller), over all its processes.  A call that fails is not made.
@@ -27,6 +27,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -127,6 +128,18 @@ static void tracee_set(pid_t pid, bool entry, int code)
 #endif
 }
 
+/* The program of its parent, where we trace that too. */
+static const char *tracee_above(const char *status)
+{
+	const char *line = strstr(status, "\nPPid:");
+	long above = line ? strtol(line + 6, NULL, 10) : 0;
+
+	for (size_t i = 0; above > 0 && i < TRACEES_MAX; i++)
+		if (nth.tracees[i].pid == (pid_t)above)
+			return nth.tracees[i].program;
+	return "-";
+}
+
 /* Who looks on reads a file that is whole or not there. */
 static void tell(const struct tracee *t, uint64_t call)
 {
@@ -135,15 +148,15 @@ static void tell(const struct tracee *t, uint64_t call)
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)t->pid);
 	(void)snprintf(made, sizeof(made), "%s.new", nth.told);
-	const char *numbers =
-		fd_read_file_at(AT_FDCWD, path, &b) == 0 ? strstr(buf_str(&b), "\nNSpid:") : NULL;
+	(void)fd_read_file_at(AT_FDCWD, path, &b);
+	const char *numbers = strstr(buf_str(&b), "\nNSpid:");
 	FILE *f = fopen(made, "we");
 
 	if (!f)
 		return;
-	(void)fprintf(f, "%lld %llu %.*s\n", (long long)clock_ns(CLOCK_MONOTONIC),
-		      (unsigned long long)call, numbers ? (int)strcspn(numbers + 7, "\n") : 0,
-		      numbers ? numbers + 7 : "");
+	(void)fprintf(f, "%lld %llu %s %.*s\n", (long long)clock_ns(CLOCK_MONOTONIC),
+		      (unsigned long long)call, tracee_above(buf_str(&b)),
+		      numbers ? (int)strcspn(numbers + 7, "\n") : 0, numbers ? numbers + 7 : "");
 	if (fclose(f) == 0)
 		(void)rename(made, nth.told);
 }

@@ -142,12 +142,14 @@ def numbers(pid):
     return [int(n) for n in found.group(1).split()] if found else []
 
 
-def label(comm, inside, command=None):
-    """Which part of a session a process is."""
+def label(comm, inside, above, command=None):
+    """Which part of a session a process is: by its name, its number in the box, its parent's name and its first word."""
     if comm == "bawn":
         return "bawn" if command is None or command == "run" else "viewer"
     if comm == "bawn-box":
         return "bawn-box outside" if not inside else "bawn-box" if inside == 1 else "bawn-box inside"
+    if comm == above == "bawn-recorder":
+        return "bawn-recorder's child"
     return comm if not inside else f"{comm} inside"
 
 
@@ -164,7 +166,8 @@ def present():
         if stat[0] == "nth" or not words[0]:
             continue
         mine = numbers(pid)
-        found[pid] = label(stat[0], mine[1] if len(mine) > 1 else 0, words[1] if len(words) > 1 else None)
+        above = proc_stat(stat[2])
+        found[pid] = label(stat[0], mine[1] if len(mine) > 1 else 0, above[0] if above else "", words[1] if len(words) > 1 else None)
     return found
 
 
@@ -260,9 +263,9 @@ class Traced(threading.Thread):
             if self.over:
                 return
             time.sleep(0.002)
-        at, call, *where = read(self.told).split()
+        at, call, above, *where = read(self.told).split()
         inside = int(where[1]) if len(where) > 1 else 0
-        killed = Killed(int(at) / 1e9, [label(self.program, inside)], f"{self.program} at call {call}, {where}")
+        killed = Killed(int(at) / 1e9, [label(self.program, inside, above)], f"{self.program} below {above} at call {call}, {where}")
         self.life.on_killed(killed)
         killed.watch()
 
