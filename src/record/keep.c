@@ -27,7 +27,8 @@ static void keep_free_context(ZSTD_CCtx **context)
 	(void)ZSTD_freeCCtx(*context);
 }
 
-/* Calls `each` for every file in the folder; the first that is not 0 ends it. */
+/* Calls `each` for every file in the folder, and for what somebody who was killed has left half made;
+ * the first that is not 0 ends it. */
 static int keep_walk(int folder, int (*each)(void *context, int folder, const char *name),
 		     void *context)
 {
@@ -35,7 +36,7 @@ static int keep_walk(int folder, int (*each)(void *context, int folder, const ch
 	_cleanup_dir_ DIR *dir = dir_open(folder, ".", &r);
 
 	for (const struct dirent *entry; r == 0 && (entry = dir_next(dir, NULL));)
-		r = entry->d_name[0] == '.' ? 0 : each(context, folder, entry->d_name);
+		r = each(context, folder, entry->d_name);
 	return r;
 }
 

@@ -139,8 +139,9 @@ int verb_wait(const struct invocation *i)
 	struct error e = ERROR_INIT;
 	int status = 0;
 	int r = session_find(name, &session, &e);
+	bool found = r == 0;
 
-	if (r == 0) {
+	if (found) {
 		name = session.name;
 		r = session_wait(&session, &status, &e);
 	}
@@ -148,7 +149,8 @@ int verb_wait(const struct invocation *i)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	char own[LAYERS_NAME_MAX + 1];
 
-	if (r == -ENOENT && name && wait_own_name(name, own) == 0)
+	/* It is over, or did not answer any more: we have only what was typed. */
+	if (!found && name && wait_own_name(name, own) == 0)
 		name = own;
 	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO) ? wait_recorded(name)
 									      : -1;

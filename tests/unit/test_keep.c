@@ -219,6 +219,22 @@ static int remove_session(struct world *w, size_t session)
 			   "age", &w->e);
 }
 
+/* Who wrote a file beside it was killed before it had the file's name. */
+static void test_half_made(void **state)
+{
+	struct world *w = *state;
+	_cleanup_fd_ int session = openat(w->dir, names[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	_cleanup_fd_ int made = openat(session, ".changed", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(made >= 0);
+	assert_int_equal(remove_session(w, 0), 0);
+	assert_int_equal(fstatat(w->dir, names[0], &st, 0), -1);
+	assert_int_equal(is_removed(w, names[0]), 1);
+	assert_int_equal(fstat(made, &st), 0);
+	assert_int_equal(st.st_nlink, 0);
+}
+
 static void test_remove(void **state)
 {
 	struct world *w = *state;
@@ -264,7 +280,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_compress), TEST(test_compress_again), TEST(test_locked),
-		TEST(test_remove),   TEST(test_remove_half),
+		TEST(test_remove),   TEST(test_remove_half),    TEST(test_half_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
