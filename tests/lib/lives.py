@@ -397,8 +397,9 @@ class Life:
         self.verb("sessions")
 
     def end(self):
-        self.verb("send", "--session", self.name, "--", "end")
-        self.verb("wait", self.name, wanted=7)
+        # Who was killed may be the one that said it: then nobody did.
+        if self.verb("send", "--session", self.name, "--", "end").status == 0 and not self.struck():
+            self.verb("wait", self.name, wanted=7)
 
     STEPS = ("ready", "write", "attach", "send", "reach", "pause", "list", "resume", "write", "end")
 
