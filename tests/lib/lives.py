@@ -144,6 +144,8 @@ def numbers(pid):
 
 def label(comm, inside, above, command=None):
     """Which part of a session a process is: by its name, its number in the box, its parent's name and its first word."""
+    if inside and comm in ("bawn", "bawn-review"):
+        return f"{comm} apart"              # is no process of the box: tries what this kernel has (src/host/feature.c)
     if comm == "bawn":
         return "bawn" if command is None or command == "run" else "viewer"
     if comm == "bawn-box":
@@ -177,6 +179,10 @@ FATAL = {"bawn", "bawn-keeper", "bawn-recorder", "bawn-box"}
 COMMANDS = {"sh inside", "bawn-box inside"}
 
 
+def is_in_box(what):
+    return what == "bawn-box" or what.endswith(" inside")
+
+
 def is_none_of_ours(what):
     """Whose end is nobody's interruption: a program in the box, and who looks at it from outside."""
     return what == "viewer" or what.endswith(" inside")
@@ -193,7 +199,7 @@ class Killed:
     def __init__(self, at, labels, words):
         self.at, self.labels, self.words = at, labels, words
         self.box = self.all = at
-        self.fair = 0.0
+        self.fair, self.seen = 0.0, ""
         self.gone = False           # no process of the box is left
 
     def watch(self):
@@ -204,11 +210,12 @@ class Killed:
         while True:
             there = present()
             now = time.monotonic()
-            inside = [pid for pid in there if len(numbers(pid)) > 1]
+            inside = [pid for pid, what in there.items() if is_in_box(what)]
             others = [pid for pid, what in there.items() if what != "viewer"]
             none, none_inside = 0 if others else none + 1, 0 if inside else none_inside + 1
             if inside:
                 self.box, self.fair = now, slept + time.thread_time() - began
+                self.seen = ", ".join(f"{there[pid]} ({(proc_stat(pid) or '??')[1]} {read(f'/proc/{pid}/wchan')})" for pid in inside)
             if others:
                 self.all = now
             self.gone = none_inside >= self.LOOKS
@@ -468,7 +475,7 @@ class Life:
         if left:
             self.bad("gone", f"left: {left}")
         if k and k.fair > SECOND and (k.gone or FATAL & set(k.labels) and k.step != "start"):
-            self.bad("gone", f"{k.words}: the box was there for {k.box - k.at:.2f} s, of which {k.fair:.2f} s had a processor")
+            self.bad("gone", f"{k.words}: the box was there for {k.box - k.at:.2f} s, of which {k.fair:.2f} s had a processor; last seen: {k.seen}")
         came = arrivals(self.folder, self.token)
         self.judge_network(came)
         self.judge_list(came)
