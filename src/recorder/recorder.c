@@ -442,6 +442,14 @@ static void recorder_on_listens(void *context, uint16_t port)
 							 .port = port});
 }
 
+static void recorder_on_crowded(void *context, const char *why)
+{
+	recorder_show(context, &(struct message_event){.kind = MESSAGE_EVENT_LIMIT,
+						       .host = "processes",
+						       .count = 1,
+						       .reason = why});
+}
+
 static void recorder_on_progress(void *context, uint64_t files)
 {
 	recorder_show(context,
@@ -531,6 +539,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
 				    .listens = recorder_on_listens,
+				    .crowded = recorder_on_crowded,
 				    .forget = recorder_forget,
 				    .end = recorder_end_box,
 				    .context = r};
