@@ -39,7 +39,7 @@ static int box_use_read_process(const struct process_tree_place *at, struct box_
 	*ret = (struct box_use_process){
 		.pid = at->pid,
 		.depth = at->depth,
-		.threads = process_tree_threads(at->pid),
+		.threads = at->threads,
 		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
 					    : 0,
 	};

@@ -4,15 +4,31 @@
 #include "cgroup.h"
 #include "process_tree.h"
 
+#include <sys/resource.h>
+
 enum { WATCH_CROWD_NS = 1000000 /* in a millisecond */, WATCH_CROWD_TICK = 10 * WATCH_CROWD_NS };
+
+/* The launcher gives a box half of what its user may have; uid 0 may have any number. */
+static uint64_t watch_crowd_half(const struct plan *plan)
+{
+	struct rlimit own;
+
+	if (plan->host_uid == 0 || getrlimit(RLIMIT_NPROC, &own) < 0 ||
+	    own.rlim_max == RLIM_INFINITY)
+		return UINT64_MAX;
+	return own.rlim_max / 2;
+}
 
 void watch_crowd_init(struct watch_crowd *c, const struct plan *plan)
 {
+	const uint64_t half = watch_crowd_half(plan);
+
 	*c = (struct watch_crowd){.most = 0};
 	for (size_t i = 0; !plan_goes_without(plan, PLAN_LAYER_LIMITS) && i < plan->limits.count;
 	     i++)
 		if (plan->limits.items[i].kind == PLAN_LIMIT_PROCESSES)
-			c->most = plan->limits.items[i].value;
+			c->most = plan->limits.items[i].value < half ? plan->limits.items[i].value
+								     : half;
 }
 
 bool watch_crowd_stir(struct watch_crowd *c, int64_t now)
@@ -37,7 +53,7 @@ static bool watch_crowd_add(void *context, const struct process_tree_place *at)
 {
 	uint64_t *count = context;
 
-	*count += process_tree_threads(at->pid);
+	*count += at->threads;
 	return true;
 }
 

@@ -12,7 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROCESS_TREE_FILE = 32 << 10, PROCESS_TREE_MOST = 4096 /* processes that we look at */ };
+enum {
+	PROCESS_TREE_FILE = 32 << 10,
+	PROCESS_TREE_PIECE = 2048, /* what is shorter is the end */
+	PROCESS_TREE_MOST = 4096,  /* processes that we look at */
+};
 
 ssize_t process_tree_read(const char *path, char *into, size_t size)
 {
@@ -22,13 +26,15 @@ ssize_t process_tree_read(const char *path, char *into, size_t size)
 	into[0] = '\0';
 	if (fd < 0)
 		return -errno;
-	/* The kernel gives a page of it at a time. */
+	/* The kernel gives a page of it at a time, as far as whole entries fit. */
 	while (len + 1 < size) {
 		ssize_t n = read(fd, into + len, size - 1 - len);
 
 		if (n <= 0)
 			break;
 		len += (size_t)n;
+		if (n < PROCESS_TREE_PIECE)
+			break;
 	}
 	into[len] = '\0';
 	return (ssize_t)len;
@@ -52,7 +58,8 @@ static void process_tree_push(struct process_tree_stack *s, const char *path, in
 
 		if (end == at || pid <= 0 || pid > INT_MAX || !ARRAY_GROW(s->items, s->count))
 			break;
-		s->items[s->count++] = (struct process_tree_place){(pid_t)pid, depth};
+		s->items[s->count++] =
+			(struct process_tree_place){.pid = (pid_t)pid, .depth = depth};
 	}
 	for (size_t a = from, b = s->count; a + 1 < b; a++) {
 		struct process_tree_place swap = s->items[a];
@@ -62,25 +69,27 @@ static void process_tree_push(struct process_tree_stack *s, const char *path, in
 	}
 }
 
-/* The folder of its threads has two links more than it has folders; 0: it has ended. */
-static uint64_t process_tree_links(pid_t pid, char path[64])
+/* The folder of its threads has two links more than it has folders.  0: it has ended. */
+static uint64_t process_tree_threads(pid_t pid)
 {
+	char path[64];
 	struct stat st;
 
-	(void)snprintf(path, 64, "/proc/%d/task", pid);
-	return stat(path, &st) < 0 ? 0 : st.st_nlink;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (stat(path, &st) < 0)
+		return 0;
+	return st.st_nlink > 2 ? st.st_nlink - 2 : 1;
 }
 
 /* The children of all threads. */
-static void process_tree_children(struct process_tree_stack *s, pid_t pid, int depth)
+static void process_tree_children(struct process_tree_stack *s, pid_t pid, uint64_t threads,
+				  int depth)
 {
 	char task[64], path[96];
-	uint64_t links = process_tree_links(pid, task);
 	int r = 0;
 
-	if (links == 0)
-		return;
-	if (links <= 3) {
+	(void)snprintf(task, sizeof(task), "/proc/%d/task", pid);
+	if (threads <= 1) {
 		(void)snprintf(path, sizeof(path), "%s/%d/children", task, pid);
 		process_tree_push(s, path, depth);
 		return;
@@ -95,25 +104,18 @@ static void process_tree_children(struct process_tree_stack *s, pid_t pid, int d
 	}
 }
 
-uint64_t process_tree_threads(pid_t pid)
-{
-	char path[64];
-	uint64_t links = process_tree_links(pid, path);
-
-	return links > 2 ? links - 2 : 1;
-}
-
 void process_tree_each(pid_t top, bool (*found)(void *context, const struct process_tree_place *at),
 		       void *context)
 {
 	struct process_tree_stack s = {NULL, 0};
 
-	process_tree_children(&s, top, 0);
+	process_tree_children(&s, top, process_tree_threads(top), 0);
 	for (size_t seen = 0; s.count > 0 && seen < PROCESS_TREE_MOST; seen++) {
-		const struct process_tree_place at = s.items[--s.count];
+		struct process_tree_place at = s.items[--s.count];
 
-		if (found(context, &at))
-			process_tree_children(&s, at.pid, at.depth + 1);
+		at.threads = process_tree_threads(at.pid);
+		if (at.threads > 0 && found(context, &at))
+			process_tree_children(&s, at.pid, at.threads, at.depth + 1);
 	}
 	free(s.items);
 }

@@ -14,15 +14,13 @@
 struct process_tree_place {
 	pid_t pid;
 	int depth; /* 0: a child of the top */
+	uint64_t threads;
 };
 
 /* Looks at no more than a few thousand, parents before their children.  `found` returns false where
  * the children are not wanted. */
 void process_tree_each(pid_t top, bool (*found)(void *context, const struct process_tree_place *at),
 		       void *context);
-
-/* How many threads a process has; 1 where nobody knows. */
-uint64_t process_tree_threads(pid_t pid);
 
 /* Reads the beginning of a file in /proc as a string; its length, or -errno. */
 ssize_t process_tree_read(const char *path, char *into, size_t size);
