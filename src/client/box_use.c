@@ -1,154 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box_use.h"
 
-#include "array.h"
 #include "cgroup.h"
-#include "dir.h"
 #include "fd.h"
+#include "process_tree.h"
 #include "str.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BOX_USE_FILE = 32 << 10, BOX_USE_MOST = 4096 /* processes that we look at */ };
-
-/* Reads the beginning of a file in /proc as a string; its length, or -errno. */
-static ssize_t box_use_read(const char *path, char *into, size_t size)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-
-	into[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	/* The kernel gives a page of it at a time. */
-	while (len + 1 < size) {
-		ssize_t n = read(fd, into + len, size - 1 - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	into[len] = '\0';
-	return (ssize_t)len;
-}
-
-/* --- a tree of processes ---------------------------------------------------------------- */
-
-struct box_use_place {
-	pid_t pid;
-	int depth;
-};
-
-struct box_use_stack {
-	struct box_use_place *items;
-	size_t count;
-};
-
-/* Puts the children of one thread on the stack, the first on top. */
-static void box_use_push(struct box_use_stack *s, const char *path, int depth)
-{
-	static char text[BOX_USE_FILE];
-	size_t from = s->count;
-
-	if (box_use_read(path, text, sizeof(text)) <= 0)
-		return;
-	for (char *at = text, *end; s->count < BOX_USE_MOST; at = end) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at || pid <= 0 || pid > INT_MAX || !ARRAY_GROW(s->items, s->count))
-			break;
-		s->items[s->count++] = (struct box_use_place){(pid_t)pid, depth};
-	}
-	for (size_t a = from, b = s->count; a + 1 < b; a++) {
-		struct box_use_place swap = s->items[a];
-
-		s->items[a] = s->items[--b];
-		s->items[b] = swap;
-	}
-}
-
-/* The children of all threads.  A folder has two links more than it has folders. */
-static void box_use_children(struct box_use_stack *s, pid_t pid, int depth)
-{
-	char path[96];
-	struct stat st;
-	int r = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (stat(path, &st) < 0)
-		return;
-	if (st.st_nlink <= 3) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-		box_use_push(s, path, depth);
-		return;
-	}
-	_cleanup_dir_ DIR *all = dir_read(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
-
-	for (const struct dirent *d; all && (d = dir_next(all, &r));) {
-		if (d->d_name[0] < '0' || d->d_name[0] > '9')
-			continue;
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%.10s/children", pid, d->d_name);
-		box_use_push(s, path, depth);
-	}
-}
+enum { BOX_USE_FILE = 4096 };
 
 static bool box_use_is_box(pid_t pid)
 {
 	char path[64], name[32];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	return box_use_read(path, name, sizeof(name)) > 0 && str_equal(name, "bawn-box\n");
+	return process_tree_read(path, name, sizeof(name)) > 0 && str_equal(name, "bawn-box\n");
 }
 
 /* -ENOENT: it has ended. */
-static int box_use_read_process(const struct box_use_place *at, struct box_use_process *ret)
+static int box_use_read_process(const struct process_tree_place *at, struct box_use_process *ret)
 {
 	char path[64], text[128];
 	unsigned long resident = 0, shared = 0;
-	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/statm", at->pid);
-	if (box_use_read(path, text, sizeof(text)) <= 0)
+	if (process_tree_read(path, text, sizeof(text)) <= 0)
 		return -ENOENT;
 	char *next = text;
 
 	(void)strtoul(next, &next, 10);
 	resident = strtoul(next, &next, 10);
 	shared = strtoul(next, &next, 10);
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", at->pid);
 	*ret = (struct box_use_process){
 		.pid = at->pid,
 		.depth = at->depth,
-		.threads = stat(path, &st) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 1,
+		.threads = at->threads,
 		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
 					    : 0,
 	};
 	return 0;
 }
 
+struct box_use_wish {
+	void (*found)(void *context, const struct box_use_process *p);
+	void *context;
+};
+
+static bool box_use_found(void *context, const struct process_tree_place *at)
+{
+	const struct box_use_wish *wish = context;
+	struct box_use_process p;
+
+	if (box_use_read_process(at, &p) < 0)
+		return false;
+	wish->found(wish->context, &p);
+	return true;
+}
+
 int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_process *p),
 		 void *context)
 {
-	struct box_use_stack s = {NULL, 0};
+	struct box_use_wish wish = {found, context};
 
 	if (init <= 0 || !box_use_is_box(init))
 		return -ENOENT;
-	box_use_children(&s, init, 0);
-	for (size_t seen = 0; s.count > 0 && seen < BOX_USE_MOST; seen++) {
-		const struct box_use_place at = s.items[--s.count];
-		struct box_use_process p;
-
-		if (box_use_read_process(&at, &p) < 0)
-			continue;
-		found(context, &p);
-		box_use_children(&s, at.pid, at.depth + 1);
-	}
-	free(s.items);
+	process_tree_each(init, box_use_found, &wish);
 	return 0;
 }
 

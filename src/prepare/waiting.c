@@ -18,8 +18,8 @@
 
 enum { WAITING_DEPTH_MAX = 64, WAITING_SAID_MAX = 64 << 10 };
 
-/* Counts the names in it, up to WAITING_MOST and one more.  -EFBIG: there is too much to read. */
-static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
+/* Counts the names in it, up to `most` and one more.  -EFBIG: there is too much to read. */
+static int waiting_measure(int dir, int depth, size_t most, size_t *count, uint64_t *bytes)
 {
 	struct stat st;
 
@@ -29,7 +29,7 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 	if (!all || depth > WAITING_DEPTH_MAX)
 		return -ENOENT;
 	for (const struct dirent *d; r == 0 && (d = dir_next(all, &r));) {
-		if (++*count > WAITING_MOST)
+		if (++*count > most)
 			return 0;
 		if (d->d_type != DT_DIR) {
 			if (d->d_type == DT_REG &&
@@ -40,14 +40,14 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 		}
 		_cleanup_fd_ int sub = open_beneath(dirfd(all), d->d_name, O_PATH | O_DIRECTORY, 0);
 
-		r = sub < 0 ? sub : waiting_measure(sub, depth + 1, count, bytes);
+		r = sub < 0 ? sub : waiting_measure(sub, depth + 1, most, count, bytes);
 	}
 	return r;
 }
 
-/* How much is in its layers: 0; -EFBIG: too much to read; -E2BIG: too many names; or another
- * -errno: not known. */
-static int waiting_size(const struct layers *l, const struct layers_session *s)
+/* How much is in its layers: 0; -EFBIG: too much to read; -E2BIG: more names than `room`; or another
+ * -errno: not known.  Takes what it looked at from `room`. */
+static int waiting_size(const struct layers *l, const struct layers_session *s, size_t *room)
 {
 	_cleanup_view_ struct view view = VIEW_INIT;
 	struct error e = ERROR_INIT;
@@ -55,9 +55,12 @@ static int waiting_size(const struct layers *l, const struct layers_session *s)
 	size_t names = 0;
 	int r = view_open(l, &s->project, -1, &view, &e);
 
-	for (size_t i = 0; r == 0 && i < view.count && names <= WAITING_MOST; i++)
-		r = waiting_measure(view.layers[i], 0, &names, &bytes);
-	return r == 0 && names > WAITING_MOST ? -E2BIG : r;
+	for (size_t i = 0; r == 0 && i < view.count && names <= *room; i++)
+		r = waiting_measure(view.layers[i], 0, *room, &names, &bytes);
+	if (r == 0 && names > *room)
+		r = -E2BIG;
+	*room -= names < *room ? names : *room;
+	return r;
 }
 
 /* When the session made its own version; if the filesystem does not say, when it ended. */
@@ -106,9 +109,10 @@ void waiting_read(const struct layers *l, const struct layers_session *s, int tr
 	_cleanup_changes_ struct changes changes = {.count = 0};
 	const struct changes_how how = {.hash = true, .lazy = true};
 	struct error e = ERROR_INIT;
+	size_t room = WAITING_MOST;
 
 	*ret = (struct waiting){.outside = 0};
-	if (waiting_size(l, s) < 0 || view_open(l, &s->project, tree, &view, &e) < 0 ||
+	if (waiting_size(l, s, &room) < 0 || view_open(l, &s->project, tree, &view, &e) < 0 ||
 	    changes_read(&view, &how, &changes, &e) < 0)
 		return;
 	_cleanup_fd_ int dir = layers_session_dir(l, s->name, false);
@@ -149,15 +153,28 @@ static enum waiting_count waiting_ask(const struct layers *l, const struct layer
 	return str_equal(buf_str(into), "nothing") ? WAITING_NOTHING : WAITING_COUNTED;
 }
 
-enum waiting_count waiting_count(const struct layers *l, const struct layers_session *s,
-				 struct buf *into)
+enum waiting_count waiting_count_within(const struct layers *l, const struct layers_session *s,
+					size_t *room, struct buf *into)
 {
-	int r = waiting_size(l, s);
+	int r = waiting_size(l, s, room);
 
 	if (r == 0)
 		return waiting_ask(l, s, false, into);
-	buf_put_str(into, r == -E2BIG ? "very many files" : "files");
+	buf_put_str(into, r == -E2BIG ? "many files" : "files");
 	return WAITING_UNKNOWN;
+}
+
+enum waiting_count waiting_count(const struct layers *l, const struct layers_session *s,
+				 struct buf *into)
+{
+	size_t room = WAITING_MOST;
+	_cleanup_buf_ struct buf words = BUF_INIT(WAITING_SAID_MAX);
+	enum waiting_count known = waiting_count_within(l, s, &room, &words);
+
+	if (str_equal(buf_str(&words), "many files"))
+		buf_put_str(into, "very ");
+	buf_put_str(into, buf_str(&words));
+	return known;
 }
 
 enum waiting_count waiting_count_landed(const struct layers *l, const struct layers_session *s,

@@ -3,7 +3,7 @@
  * What waits in a session, in few words: how many files and commits it changed, and which files
  * were changed outside since it ended.  It is printed at the start of a session that goes on, at
  * its end, and by `bawn sessions`, so it must cost little: when the layers have more than
- * WAITING_MOST names we know only that, and when the files have more than WAITING_BYTES together we
+ * WAITING_MOST names (in a list WAITING_LISTED, all sessions together) we know only that, and when the files have more than WAITING_BYTES together we
  * know nothing.
  *
  * bawn-review says how many there are.  It counts for every screen (src/review/folding.h), and
@@ -15,7 +15,13 @@
 #include "buf.h"
 #include "layers.h"
 
-enum { WAITING_MOST = 10000, WAITING_BYTES = 128 << 20, WAITING_NAMES = 3, WAITING_NAME_MAX = 256 };
+enum {
+	WAITING_MOST = 10000,
+	WAITING_LISTED = 1000,
+	WAITING_BYTES = 128 << 20,
+	WAITING_NAMES = 3,
+	WAITING_NAME_MAX = 256
+};
 
 struct waiting {
 	size_t outside; /* files of the session that were changed outside since it ended */
@@ -37,6 +43,11 @@ enum waiting_count {
  * layers: bawn-review takes it. */
 enum waiting_count waiting_count(const struct layers *l, const struct layers_session *s,
 				 struct buf *into);
+
+/* The same for a list of sessions, which together have `room` for so many names: what is more than
+ * that is "many files". */
+enum waiting_count waiting_count_within(const struct layers *l, const struct layers_session *s,
+					size_t *room, struct buf *into);
 
 /* The same for a direct session, whose changes have landed.  It also prints on standard error, as a
  * warning, which of them would run later. */

@@ -13,6 +13,15 @@ void logfile_name(uint64_t number, char ret[LOGFILE_NAME_SIZE])
 	(void)snprintf(ret, LOGFILE_NAME_SIZE, "%06" PRIu64 ".log", number % 1000000000u);
 }
 
+/* Not every filesystem can reserve room; a full one answers ENOSPC. */
+static int logfile_reserve(int fd, uint64_t from)
+{
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)from, LOGFILE_RESERVE) == 0 ||
+	    errno == EOPNOTSUPP || errno == ENOSYS)
+		return 0;
+	return -errno;
+}
+
 static int logfile_make(int dir, uint64_t number, bool reserved)
 {
 	char name[LOGFILE_NAME_SIZE];
@@ -23,23 +32,34 @@ static int logfile_make(int dir, uint64_t number, bool reserved)
 
 	if (fd < 0)
 		return -errno;
-	/* Not every filesystem can reserve room; a full one answers ENOSPC. */
-	if (reserved && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOGFILE_RESERVE) < 0 &&
-	    errno != EOPNOTSUPP && errno != ENOSYS)
-		return -errno;
-	return TAKE_FD(fd);
+	int r = reserved ? logfile_reserve(fd, 0) : 0;
+
+	if (r < 0)
+		(void)unlinkat(dir, name, 0);
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 int logfile_first(struct logfile *s, int dir, bool reserved)
 {
 	*s = (struct logfile){.number = 1};
 	s->fd = logfile_make(dir, s->number, reserved);
+	s->room = reserved ? LOGFILE_RESERVE : 0;
 	return s->fd < 0 ? s->fd : 0;
 }
 
 bool logfile_is_full(const struct logfile *s, const struct writer *w)
 {
 	return w->bytes - s->from >= LOGFILE_MAX;
+}
+
+int logfile_ahead(struct logfile *s, const struct writer *w)
+{
+	if (s->room == 0 || w->bytes - s->from + LOGFILE_RESERVE / 2 <= s->room)
+		return 0;
+	int r = logfile_reserve(s->fd, s->room);
+
+	s->room += r < 0 ? 0 : LOGFILE_RESERVE;
+	return r;
 }
 
 int logfile_next(struct logfile *s, int dir, struct writer *w)
@@ -55,6 +75,7 @@ int logfile_next(struct logfile *s, int dir, struct writer *w)
 	s->fd = TAKE_FD(fd);
 	s->number++;
 	s->from = w->bytes;
+	s->room = LOGFILE_RESERVE;
 	w->fd = s->fd;
 	return 0;
 }

@@ -68,6 +68,7 @@ struct recorder {
 	int timer;
 	bool settled; /* the start is over, and its memory is given back */
 	bool timer_set, begun, ended;
+	bool full;       /* there is room for the end alone, and the keeper knows */
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch;      /* NULL: the box is not watched */
@@ -81,6 +82,12 @@ struct recorder {
 };
 
 /* --- the disk ------------------------------------------------------------------------- */
+
+static bool recorder_is_disk_trouble(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS ||
+	       code == -EIO;
+}
 
 static int recorder_fail(struct recorder *r, int code, const char *what)
 {
@@ -165,6 +172,55 @@ static int recorder_next_segment(struct recorder *r)
 	return ret;
 }
 
+/* Asks the keeper to end the box.  The recorder itself works: the record goes on to its end. */
+static void recorder_end_box(void *context, const struct error *why)
+{
+	struct recorder *r = context;
+	const struct message_failed m = {(uint64_t)-why->code, why->text, why->next};
+
+	(void)message_send(r->keeper.channel.fd, MESSAGE_UNCOVERED, &message_failed_schema, &m,
+			   NULL, 0);
+}
+
+/* What to do about a record that cannot be written. */
+static void recorder_advise(struct error *e)
+{
+	error_next(e, "%s--without record runs without one.",
+		   recorder_is_disk_trouble(e->code)
+			   ? "Make room where your records are, or set XDG_STATE_HOME; "
+			   : "");
+}
+
+/* The disk is full, and what was reserved is for the end: writes down why, and asks the keeper to end
+ * the box. */
+static int recorder_tell_full(struct recorder *r, int code)
+{
+	struct error why = ERROR_INIT;
+	struct note n;
+
+	r->full = true;
+	(void)error_sys(&why, code, "writing the record");
+	recorder_advise(&why);
+	note_begin(&n, NOTE_LIMIT, "reached");
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_word(&n, NOTE_FIELD_VERDICT, "refused");
+	note_word(&n, NOTE_FIELD_HOST, "disk");
+	note_word(&n, NOTE_FIELD_REASON, why.text);
+	recorder_end_box(r, &why);
+	return event_write(&r->writer, &n.m);
+}
+
+/* Sees to it that there is room for the end, whatever comes. */
+static int recorder_look_ahead(struct recorder *r)
+{
+	int ret = r->full ? 0 : logfile_ahead(&r->logfile, &r->writer);
+
+	if (ret == 0 && !r->full && logfile_is_full(&r->logfile, &r->writer) && !r->syncer.busy)
+		ret = recorder_next_segment(r);
+	return recorder_is_disk_trouble(ret) && r->writer.failed == 0 ? recorder_tell_full(r, ret)
+								      : ret;
+}
+
 /* After something was written: makes sure that it gets to the disk in time. */
 static int recorder_settle(struct recorder *r, bool now)
 {
@@ -173,8 +229,8 @@ static int recorder_settle(struct recorder *r, bool now)
 
 	if (now || recorder_is_waited_for(r))
 		ret = writer_flush(w);
-	if (ret == 0 && logfile_is_full(&r->logfile, w) && !r->syncer.busy)
-		ret = recorder_next_segment(r);
+	if (ret == 0)
+		ret = recorder_look_ahead(r);
 	/* What is not flushed yet is a batch that still fills; the timer gives it a second. */
 	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
 		recorder_promise(r);
@@ -442,6 +498,14 @@ static void recorder_on_listens(void *context, uint16_t port)
 							 .port = port});
 }
 
+static void recorder_on_crowded(void *context, const char *why)
+{
+	recorder_show(context, &(struct message_event){.kind = MESSAGE_EVENT_LIMIT,
+						       .host = "processes",
+						       .count = 1,
+						       .reason = why});
+}
+
 static void recorder_on_progress(void *context, uint64_t files)
 {
 	recorder_show(context,
@@ -504,16 +568,6 @@ static void recorder_on_ran(void *context, pid_t pid, struct span path)
 		scanner_digest(&r->reconcile.scanner, fd, path);
 }
 
-/* Asks the keeper to end the box.  The recorder itself works: the record goes on to its end. */
-static void recorder_end_box(void *context, const struct error *why)
-{
-	struct recorder *r = context;
-	const struct message_failed m = {(uint64_t)-why->code, why->text, why->next};
-
-	(void)message_send(r->keeper.channel.fd, MESSAGE_UNCOVERED, &message_failed_schema, &m,
-			   NULL, 0);
-}
-
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
 	r->wishes = wishes_new();
@@ -531,6 +585,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
 				    .listens = recorder_on_listens,
+				    .crowded = recorder_on_crowded,
 				    .forget = recorder_forget,
 				    .end = recorder_end_box,
 				    .context = r};
@@ -830,12 +885,6 @@ static int recorder_finish(struct recorder *r)
 	return ledger_enter_end(r->ledger, &end, e);
 }
 
-static bool recorder_is_disk_trouble(int code)
-{
-	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS ||
-	       code == -EIO;
-}
-
 static void recorder_report(struct recorder *r)
 {
 	int fd = r->keeper.channel.fd;
@@ -845,10 +894,7 @@ static void recorder_report(struct recorder *r)
 		return;
 	}
 	if (!r->failure.next[0])
-		error_next(&r->failure, "%s--without record runs without one.",
-			   recorder_is_disk_trouble(r->failure.code)
-				   ? "Make room where your records are, or set XDG_STATE_HOME; "
-				   : "");
+		recorder_advise(&r->failure);
 	const struct message_failed m = {(uint64_t)-r->failure.code, r->failure.text,
 					 r->failure.next};
 

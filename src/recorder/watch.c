@@ -739,6 +739,7 @@ static void watch_close(struct watch *w)
 	loop_remove(w->to.loop, &w->handle);
 	fd_close(&w->listener);
 	w->moves.listener = w->unix_connects.listener = -1;
+	w->crowd = (struct watch_crowd){.most = 0}; /* its pid may soon be another's */
 }
 
 static int watch_on_call(struct watch *w, const struct notify_call *call)
@@ -746,6 +747,8 @@ static int watch_on_call(struct watch *w, const struct notify_call *call)
 	uint64_t before = w->to.writer->seq;
 
 	w->now = watch_clock();
+	if (w->started && watch_crowd_stir(&w->crowd, w->now))
+		watch_wake_in(w, WATCH_CROWD_MS);
 	(void)watch_covered_settle(w, call->thread);
 	struct profile_answer answer = profile_judge(w->kind, w->watch, call->number, call->args);
 	int r = answer.verdict == PROFILE_WATCHED ? watch_see(w, answer.watched, call)
@@ -823,6 +826,16 @@ static int watch_tell_missed(struct watch *w)
 	return r < 0 ? r : watch_processes_sweep(&w->processes);
 }
 
+/* Tells once that the box has all its processes. */
+static int watch_tell_crowd(struct watch *w)
+{
+	if (!watch_crowd_look(&w->crowd, w->processes.first, w->now))
+		return 0;
+	if (w->to.crowded)
+		w->to.crowded(w->to.context, WATCH_CROWDED);
+	return watch_event_crowd(w);
+}
+
 static int watch_on_timer(void *context, uint32_t events)
 {
 	struct watch *w = context;
@@ -838,6 +851,8 @@ static int watch_on_timer(void *context, uint32_t events)
 
 	if (r == 0)
 		r = watch_tell_missed(w);
+	if (r == 0)
+		r = watch_tell_crowd(w);
 	if (r == 0 && w->now - w->folded >= (int64_t)WATCH_FOLD_MS * WATCH_MS) {
 		r = watch_fold_flush(&w->fold, 0);
 		if (r == 0)
@@ -848,6 +863,8 @@ static int watch_on_timer(void *context, uint32_t events)
 		watch_wake_in(w, WATCH_CONFIRM_MS);
 	if (watch_covered_settle(w, 0) || w->fold.used || w->vains.count || w->processes.unheld)
 		watch_wake_in(w, WATCH_FOLD_MS);
+	if (w->crowd.at)
+		watch_wake_in(w, (w->crowd.at - w->now) / WATCH_MS);
 	if (r == 0 && w->to.writer->seq != before)
 		r = w->to.wrote(w->to.context);
 	return r;
@@ -873,6 +890,7 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 	w->covers = COVERS_INIT;
 	w->root = WATCH_ROOT_INIT;
 	w->order = (struct watch_order){.asks = watch_asks, .context = w};
+	watch_crowd_init(&w->crowd, to->plan);
 	watch_outsides_init(&w->outsides, to->plan);
 	w->shares = watch_is_sharing(to->plan);
 	watch_moves_init(&w->moves, to->loop, to->plan, &w->root, to->forget, to->context);

@@ -49,6 +49,7 @@ struct watch_to {
 	/* A program runs; until this returns its file can be opened as /proc/PID/exe. */
 	void (*ran)(void *context, pid_t pid, struct span path);
 	void (*listens)(void *context, uint16_t port); /* a program, for the first time; or NULL */
+	void (*crowded)(void *context, const char *why); /* it has all its processes; or NULL */
 	void (*forget)(void *context); /* called in a child: wipes what is not for it; or NULL */
 	/* The box has to end; `why` says why. */
 	void (*end)(void *context, const struct error *why);

@@ -450,6 +450,16 @@ int watch_event_missed(struct watch *w, uint64_t count)
 	return writer_end(w->to.writer);
 }
 
+int watch_event_crowd(struct watch *w)
+{
+	struct buf *event = watch_event_begin(w, NOTE_LIMIT, "reached", "kernel");
+
+	event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	event_put_text(event, NOTE_FIELD_HOST, SPAN_LITERAL("processes"));
+	event_put_text(event, NOTE_FIELD_REASON, SPAN_LITERAL(WATCH_CROWDED));
+	return writer_end(w->to.writer);
+}
+
 int watch_event_exit(struct watch *w, const struct watch_process *p, int status)
 {
 	int r = watch_fold_flush(&w->fold, p->exec);

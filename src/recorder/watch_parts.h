@@ -9,6 +9,7 @@
 #include "watch.h"
 #include "watch_call.h"
 #include "watch_connect.h"
+#include "watch_crowd.h"
 #include "watch_fold.h"
 #include "watch_move.h"
 #include "watch_order.h"
@@ -60,6 +61,7 @@ struct watch {
 	size_t asked_count;
 	struct watch_connects unix_connects;
 	struct watch_fold fold;
+	struct watch_crowd crowd;
 	struct watch_call call; /* the call at hand */
 	struct watch_connect connects[WATCH_CONNECTS];
 	size_t connect_next;
@@ -162,6 +164,10 @@ int watch_event_vain(struct watch *w);
  */
 int watch_vain_judge(struct watch *w, const struct watch_process *p, struct watch_file *f,
 		     bool *ret_counted);
+
+/* The box has all the processes that it may have. */
+int watch_event_crowd(struct watch *w);
+#define WATCH_CROWDED "the box has all the processes and threads that it may have, or nearly all"
 
 /* Tells processes whose end we will not see. */
 int watch_event_missed(struct watch *w, uint64_t count);

@@ -11,9 +11,15 @@
 
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { DECISION_FORMAT = 1, DECISION_WORDS_MAX = 4096 };
+enum {
+	DECISION_FORMAT = 1,
+	DECISION_WORDS_MAX = 4096,
+	DECISION_EVENT = 512, /* bytes of an event without its path */
+	DECISION_END = 64 << 10,
+};
 
 static void decision_put_command(struct buf *event, const struct invocation *i)
 {
@@ -114,6 +120,15 @@ int decision_path(struct decision *d, const struct decision_path *p)
 	if (p->origin)
 		note_text(&n, NOTE_FIELD_ORIGIN, span_of_str(p->origin));
 	return decision_note(d, &n);
+}
+
+bool decision_has_room(const struct decision *d, size_t count, uint64_t bytes)
+{
+	struct statvfs s;
+
+	/* A byte may be escaped; and the end has to be written, too. */
+	return fstatvfs(d->folder.own, &s) < 0 ||
+	       s.f_bavail * s.f_frsize > count * DECISION_EVENT + 2 * bytes + DECISION_END;
 }
 
 int decision_about(const struct review *r, const struct invocation *i, const char *op,

@@ -40,6 +40,9 @@ struct decision_path {
 };
 int decision_path(struct decision *d, const struct decision_path *p) BAWN_MUST_USE;
 
+/* Whether the disk has room for so many events that name paths of so many bytes together. */
+bool decision_has_room(const struct decision *d, size_t count, uint64_t bytes);
+
 /*
  * Opens the record of a decision about a snapshot, and writes it.  It is written before the change,
  * and on the disk when the record is closed: the change is about bawn's own files only, and can be

@@ -71,6 +71,35 @@ static int discard_pick(struct discard *d, struct error *e)
 	return r;
 }
 
+/* Each by its name.  If the disk has no room for that, their number: discarding makes room. */
+static int discard_record_paths(struct discard *d)
+{
+	uint64_t bytes = 0;
+	struct note n;
+	int r = 0;
+
+	for (size_t i = 0; i < d->choices.count; i++)
+		bytes += strlen(d->choices.items[i].change->path);
+	if (!decision_has_room(&d->decision, d->choices.count, bytes)) {
+		note_begin(&n, NOTE_GAP, "discarded");
+		note_word(&n, NOTE_FIELD_HOW, "kernel");
+		note_number(&n, NOTE_FIELD_COUNT_OF, d->count);
+		note_word(&n, NOTE_FIELD_REASON, "the disk has no room for the name of each");
+		return decision_note(&d->decision, &n);
+	}
+	for (size_t i = 0; r == 0 && i < d->choices.count; i++) {
+		const struct choice *x = &d->choices.items[i];
+
+		if (x->state == CHOICE_LANDS)
+			r = decision_path(&d->decision,
+					  &(struct decision_path){.kind = NOTE_APPLY,
+								  .op = "discarded",
+								  .path = x->change->path,
+								  .object = &x->change->after});
+	}
+	return r;
+}
+
 static int discard_record(struct discard *d, struct error *e)
 {
 	struct note n;
@@ -83,16 +112,8 @@ static int discard_record(struct discard *d, struct error *e)
 	note_text(&n, NOTE_FIELD_NAME, span_of_str(d->review.session.name));
 	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(d->review.layers.workspace));
 	r = decision_note(&d->decision, &n);
-	for (size_t i = 0; r == 0 && i < d->choices.count; i++) {
-		const struct choice *x = &d->choices.items[i];
-
-		if (x->state == CHOICE_LANDS)
-			r = decision_path(&d->decision,
-					  &(struct decision_path){.kind = NOTE_APPLY,
-								  .op = "discarded",
-								  .path = x->change->path,
-								  .object = &x->change->after});
-	}
+	if (r == 0)
+		r = discard_record_paths(d);
 	return r < 0 ? error_sys(e, r, "writing a record of this")
 		     : decision_settle(&d->decision, e);
 }

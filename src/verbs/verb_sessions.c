@@ -191,6 +191,7 @@ struct sessions_stopped {
 	const struct layers *layers;
 	struct error *e;
 	size_t count;
+	size_t room; /* for names of changes that are still looked at */
 };
 
 static bool sessions_is_gone(const struct sessions_stopped *s)
@@ -199,7 +200,7 @@ static bool sessions_is_gone(const struct sessions_stopped *s)
 }
 
 /* What the user can do about a session that has ended. */
-static void sessions_left(const struct sessions_stopped *s, const struct layers_session *session,
+static void sessions_left(struct sessions_stopped *s, const struct layers_session *session,
 			  struct buf *into)
 {
 	const bool review = session->mode == LAYERS_REVIEW;
@@ -213,13 +214,12 @@ static void sessions_left(const struct sessions_stopped *s, const struct layers_
 	} else if (!layers_session_waits(s->layers, session)) {
 		buf_put_str(into, "it changed nothing");
 	} else {
-		(void)waiting_count(s->layers, session, into);
+		(void)waiting_count_within(s->layers, session, &s->room, into);
 		buf_put_str(into, " changed, not applied");
 	}
 }
 
-static void sessions_print_stopped(const struct sessions_stopped *s,
-				   const struct layers_session *session)
+static void sessions_print_stopped(struct sessions_stopped *s, const struct layers_session *session)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64), left = BUF_INIT(SESSIONS_BYTES_MAX);
@@ -381,7 +381,7 @@ int verb_sessions(const struct invocation *i)
 	}
 	for (size_t n = 0; n < list.count; n++)
 		sessions_print_one(&t, host.state_dir, &list.items[n]);
-	struct sessions_stopped stopped = {.t = &t, .e = &e};
+	struct sessions_stopped stopped = {.t = &t, .e = &e, .room = WAITING_LISTED};
 
 	if (sessions_stopped(&stopped, &host, &arena) < 0) {
 		verb_complain(&e);
