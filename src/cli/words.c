@@ -109,6 +109,7 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 		return;
 	case PLAN_LIMIT_CPU_TIME:
 	case PLAN_LIMIT_WALL_TIME:
+	case PLAN_LIMIT_IDLE_TIME:
 		words_duration(into, limit->value);
 		return;
 	case PLAN_LIMIT_PROCESSES:

@@ -22,13 +22,14 @@
 
 #include "advice.h"
 #include "asked_snapshot.h"
+#include "carried.h"
 #include "channel.h"
-#include "clock.h"
 #include "detach_key.h"
 #include "fd.h"
 #include "forward.h"
 #include "helper.h"
 #include "host_run.h"
+#include "introduce.h"
 #include "limited.h"
 #include "listening.h"
 #include "loop.h"
@@ -39,7 +40,6 @@
 #include "plan_read.h"
 #include "process.h"
 #include "pump.h"
-#include "record_folder.h"
 #include "session_store.h"
 #include "str.h"
 #include "terminal.h"
@@ -96,6 +96,7 @@ struct client {
 	struct buf said; /* by the command until then */
 	struct pump pumps[3];
 	bool pumped[3];                       /* it was started */
+	struct carried carried;               /* by them */
 	struct terminal_sight pump_sights[3]; /* of those that write to a terminal */
 	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
@@ -729,6 +730,14 @@ static void client_on_pumped(void *context)
 		loop_stop(&c->loop);
 }
 
+static void client_on_bytes(void *context, bool inward, size_t count)
+{
+	struct client *c = context;
+
+	if (!c->draining)
+		carried_tell(&c->carried, c->keeper.fd, inward ? 0 : count);
+}
+
 /* A pipe in between: the command gets one end, a pump of ours the other. */
 static int client_give_pumped(struct client *c, int number, int fd)
 {
@@ -747,6 +756,7 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	}
 	r = pump_start(&c->pumps[number], &c->loop, fd, outside, number == 0);
 	c->pumps[number].on_done = client_on_pumped;
+	c->pumps[number].on_bytes = carried_is_counted(c->plan) ? client_on_bytes : NULL;
 	c->pumps[number].context = c;
 	c->pumped[number] = r == 0;
 	if (r < 0 || number == 0 || isatty(fd) != 1)
@@ -859,40 +869,6 @@ static int client_watch_signals(struct client *c)
 	return loop_add(&c->loop, c->signals, EPOLLIN, client_on_signal, c, &c->signal_handle);
 }
 
-/* The keeper serves the session's control socket, and holds its lock with us. */
-static int client_send_control(struct client *c)
-{
-	const struct session_store *s = c->options->session;
-
-	if (!s)
-		return 0;
-	struct message_session m = {.name = s->name,
-				    .since = (uint64_t)clock_s(CLOCK_REALTIME),
-				    .pid = (uint64_t)getpid()};
-	const int fds[4] = {s->listener, s->folder, c->options->layers, c->options->shared};
-
-	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds,
-			    c->options->layers < 0   ? 2
-			    : c->options->shared < 0 ? 3
-						     : 4);
-}
-
-static int client_send_record(struct client *c)
-{
-	const struct record_folder *f = c->options->record;
-
-	if (!f)
-		return 0;
-	int first = c->options->first;
-	int shared = first >= 0 ? c->options->shared_first : -1;
-	const struct message_record m = {
-		.name = f->session, .folder = f->name, .first = first >= 0, .shared = shared >= 0};
-	const int fds[4] = {f->all, f->own, first, shared};
-
-	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds,
-			    2 + (first >= 0) + (shared >= 0));
-}
-
 /* What the box's terminal is to be like: as ours.  *modes is the caller's, and lives until the message
  * is sent. */
 static void client_describe_terminal(struct client *c, struct termios *modes)
@@ -954,9 +930,9 @@ static int client_start(struct client *c, const struct plan *plan,
 		return r;
 
 	client_describe_terminal(c, &modes);
-	r = client_send_control(c);
+	r = introduce_session(options, c->keeper.fd);
 	if (r == 0)
-		r = client_send_record(c);
+		r = introduce_record(options, c->keeper.fd);
 	if (r == 0)
 		r = limited_send(&c->group, c->keeper.fd);
 	if (r == 0)

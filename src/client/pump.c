@@ -27,6 +27,12 @@ static bool pump_is_passing(int code)
 	return code == -EAGAIN || code == -EINTR;
 }
 
+static void pump_tell(const struct pump *p, ssize_t count)
+{
+	if (count > 0 && p->on_bytes)
+		p->on_bytes(p->context, p->inward, (size_t)count);
+}
+
 /* --- what the box has read ------------------------------------------------------------- */
 
 static size_t pump_unread(const struct pump *p)
@@ -190,6 +196,7 @@ static void pump_step_show(struct pump *p)
 		bool hung_up = poll(&caller, 1, 0) == 1 && (caller.revents & POLLHUP);
 		ssize_t n = pump_show(p, &all);
 
+		pump_tell(p, n);
 		if (n > 0) {
 			p->shown += (size_t)n;
 			continue;
@@ -330,6 +337,7 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 
 	if (can_read && p->len == 0 && !p->eof) {
 		n = pump_read(p);
+		pump_tell(p, n);
 		p->at = 0;
 		p->len = n > 0 ? (size_t)n : 0;
 		p->eof = n <= 0 && !pump_is_passing((int)n);
@@ -359,14 +367,16 @@ static void pump_step_splice(struct pump *p)
 {
 	ssize_t n = splice(p->from, NULL, p->to, NULL, PUMP_MUCH, SPLICE_F_NONBLOCK);
 	struct pollfd box = {.fd = p->from, .events = POLLIN};
+	int code = n < 0 ? -errno : 0;
 
+	pump_tell(p, n);
 	if (n == 0)
 		pump_stop(p);
-	else if (n < 0 && !pump_is_passing(-errno))
-		pump_fail(p, -errno);
+	else if (n < 0 && !pump_is_passing(code))
+		pump_fail(p, code);
 	else
 		p->len =
-			n < 0 && errno == EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
+			code == -EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
 }
 
 /* Sets the events that each end waits for. */

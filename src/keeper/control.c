@@ -632,6 +632,15 @@ static int control_on_wait(void *context, struct channel_packet *packet, struct 
 	return 0;
 }
 
+/* Of one whose command waits for the end of a pause: it is not served yet. */
+static int control_on_carried(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)context;
+	(void)packet;
+	(void)e;
+	return 0;
+}
+
 static const struct channel_rule control_rules[] = {
 	{MESSAGE_STATUS, "STATUS", 256, 0, 0, 1u << CONTROL_SERVING, control_on_status},
 	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
@@ -644,6 +653,7 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_HOLD, "HOLD", 16, 0, 0, 1u << CONTROL_SERVING, control_on_hold},
 	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << CONTROL_SERVING, control_on_reach},
 	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
+	{MESSAGE_CARRIED, "CARRIED", 16, 0, 0, 1u << CONTROL_SERVING, control_on_carried},
 };
 
 static int control_on_peer(void *context, uint32_t events)

@@ -36,6 +36,18 @@ static uint64_t limiting_read(int fd, const char *word, uint64_t before)
 	return n < 0 ? before : cgroup_count((struct span){(uint8_t *)text, (size_t)n}, word);
 }
 
+void limiting_note(struct recording *recording, const char *what, const char *reason)
+{
+	const struct message_event m = {.kind = MESSAGE_EVENT_LIMIT,
+					.host = what,
+					.count = 1,
+					.origin = "",
+					.reason = reason,
+					.line = ""};
+
+	recording_event(recording, &m);
+}
+
 static void limiting_tell(struct limiting *l, const char *what, uint64_t before, uint64_t now,
 			  const char *reason)
 {

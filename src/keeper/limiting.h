@@ -26,6 +26,9 @@ struct limiting {
 
 #define LIMITING_INIT ((struct limiting){.dir = -1, .procs = -1, .memory = -1, .processes = -1})
 
+/* The record gets an event: this limit was reached. */
+void limiting_note(struct recording *recording, const char *what, const char *reason);
+
 /* LIMITS of the client. */
 int limiting_take(struct limiting *l, struct channel_packet *packet, struct error *e);
 

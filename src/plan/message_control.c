@@ -12,6 +12,7 @@ static const struct schema_field message_session_fields[] = {
 	SCHEMA_FIELD_BOOL(struct message_session, terminal),
 	SCHEMA_FIELD_U64(struct message_session, viewers),
 	SCHEMA_FIELD_U64(struct message_session, box),
+	SCHEMA_FIELD_U64(struct message_session, idle),
 };
 const struct schema message_session_schema =
 	SCHEMA_OF(struct message_session, message_session_fields);

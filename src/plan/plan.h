@@ -161,6 +161,7 @@ enum plan_limit_kind {
 	PLAN_LIMIT_MEMORY,     /* RLIMIT_DATA, bytes, per process */
 	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
 	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
+	PLAN_LIMIT_IDLE_TIME,  /* seconds without a sign of life, likewise (src/keeper/lasting.h) */
 	PLAN_LIMIT_NETWORK,    /* bytes both ways, whole session, kept by the gate */
 	/* Of the whole box, kept by its cgroup (src/host/box_limits.h). */
 	PLAN_LIMIT_BOX_MEMORY,      /* bytes */

@@ -85,6 +85,7 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 {
 	const struct plan_limit *processes = sessions_limit(s->plan, PLAN_LIMIT_PROCESSES);
 	const struct plan_limit *memory = sessions_limit(s->plan, PLAN_LIMIT_BOX_MEMORY);
+	const struct plan_limit *idle = sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME);
 
 	buf_putf(into, "%" PRIu64, use->processes);
 	if (processes)
@@ -94,6 +95,12 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 	if (memory) {
 		buf_put_str(into, " of ");
 		words_size(into, memory->value);
+	}
+	if (idle) {
+		buf_put_str(into, ", idle for ");
+		words_duration(into, s->state.idle);
+		buf_put_str(into, " of ");
+		words_duration(into, idle->value);
 	}
 }
 
@@ -142,6 +149,8 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_key_u64(j, "processes", use->processes);
 	json_key_u64(j, "memory", use->memory);
 	json_key_bool(j, "cgroup", use->grouped);
+	if (sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME))
+		json_key_u64(j, "idle", s->state.idle);
 	json_close(j, '}');
 	json_key(j, "limits");
 	json_open(j, '{');
