@@ -103,6 +103,9 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	case PLAN_LIMIT_FILE_SIZE:
 	case PLAN_LIMIT_MEMORY:
 	case PLAN_LIMIT_NETWORK:
+	case PLAN_LIMIT_LAYERS:
+	case PLAN_LIMIT_RECORD:
+	case PLAN_LIMIT_DISK_FREE:
 	case PLAN_LIMIT_BOX_MEMORY:
 	case PLAN_LIMIT_BOX_MEMORY_SOFT:
 		words_size(into, limit->value);

@@ -33,6 +33,7 @@
 #include "limited.h"
 #include "listening.h"
 #include "loop.h"
+#include "measuring.h"
 #include "message_box.h"
 #include "message_gate.h"
 #include "message_control.h"
@@ -80,6 +81,7 @@ struct client {
 	pid_t keeper_pid;
 	int keeper_ends;    /* a pidfd of it, where it is not our child any more; or -1 */
 	pid_t resolver_pid; /* 0: not ours */
+	pid_t measurer_pid; /* likewise */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle, first_handle;
 	struct terminal terminal;
 	struct terminal_sight sight; /* of the box's terminal, in ours */
@@ -260,7 +262,7 @@ static int client_detach(struct client *c)
 		return client_take_terminal(c);
 	}
 	if (child == 0) {
-		c->keeper_pid = c->resolver_pid = 0;
+		c->keeper_pid = c->resolver_pid = c->measurer_pid = 0;
 		int r = client_become_tender(c);
 
 		fd_close(&ready[0]);
@@ -936,6 +938,8 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (r == 0)
 		r = limited_send(&c->group, c->keeper.fd);
 	if (r == 0)
+		r = measuring_start(plan, options, c->keeper.fd, &c->measurer_pid);
+	if (r == 0)
 		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
 				 c->given, c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
@@ -1004,6 +1008,7 @@ static void client_end(struct client *c)
 	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
 		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
+	measuring_end(c->measurer_pid);
 	limited_end(&c->group);
 	fd_close(&c->signals);
 	fd_close(&c->grace);

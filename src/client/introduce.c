@@ -16,7 +16,8 @@ int introduce_session(const struct client_options *options, int channel)
 		return 0;
 	struct message_session m = {.name = s->name,
 				    .since = (uint64_t)clock_s(CLOCK_REALTIME),
-				    .pid = (uint64_t)getpid()};
+				    .pid = (uint64_t)getpid(),
+				    .why = ""};
 	const int fds[4] = {s->listener, s->folder, options->layers, options->shared};
 
 	return message_send(channel, MESSAGE_CONTROL, &message_session_schema, &m, fds,

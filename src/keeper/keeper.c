@@ -27,6 +27,7 @@
 #include "control.h"
 #include "ending.h"
 #include "fd.h"
+#include "filling.h"
 #include "joined.h"
 #include "keyring.h"
 #include "lasting.h"
@@ -83,6 +84,7 @@ struct keeper {
 	struct recording recording;
 	struct limiting limiting; /* if the box has a cgroup */
 	struct lasting lasting;   /* its clocks */
+	struct filling filling;   /* how full the disk is */
 	struct control control;
 	struct joined joined; /* other commands in the box */
 	struct asked asked;   /* for snapshots, by the box */
@@ -617,6 +619,8 @@ static void keeper_holds(void *context, bool still)
 	struct keeper *k = context;
 
 	recording_outside(&k->recording, still ? "pause" : "resume");
+	if (!still)
+		filling_resume(&k->filling);
 }
 
 static void keeper_look(void *context, struct message_session *session)
@@ -794,6 +798,11 @@ static void keeper_show(void *context, struct span event)
 	(void)keeper_tell_client(context, MESSAGE_EVENT, event);
 }
 
+static void keeper_on_unmeasured(void *context)
+{
+	keeper_tell_lost(context, "measurer", "layers-size and record-size are not kept any more");
+}
+
 /* No box without a record. */
 static void keeper_on_recorder_gone(void *context, const struct error *why)
 {
@@ -881,6 +890,10 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
 	if (r < 0)
 		return r;
+	r = filling_start(&k->filling, &k->loop, k->plan, &k->control, &k->recording, keeper_show,
+			  keeper_on_unmeasured, k);
+	if (r < 0)
+		return error_sys(e, r, "watching the disk");
 	k->client.state = KEEPER_RUNNING;
 	fd_close(&k->programs);
 	if (plan_goes_without(k->plan, PLAN_LAYER_HIDE_INIT))
@@ -906,6 +919,13 @@ static int keeper_on_limits(void *context, struct channel_packet *packet, struct
 	return limiting_take(&k->limiting, packet, e);
 }
 
+static int keeper_on_room(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return filling_take(&k->filling, packet, e);
+}
+
 static int keeper_on_record(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -917,6 +937,7 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << KEEPER_NEW, keeper_on_record},
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 4, 1u << KEEPER_NEW, keeper_on_control},
 	{MESSAGE_LIMITS, "LIMITS", 16, 2, 4, 1u << KEEPER_NEW, keeper_on_limits},
+	{MESSAGE_ROOM, "ROOM", 0, 1, 1, 1u << KEEPER_NEW, keeper_on_room},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
@@ -1124,6 +1145,7 @@ int keeper_run(int channel, int programs)
 	k.recording = RECORDING_INIT;
 	k.limiting = LIMITING_INIT;
 	k.lasting = LASTING_INIT;
+	k.filling = FILLING_INIT;
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
 				    .rules = keeper_client_rules,

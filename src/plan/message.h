@@ -80,6 +80,9 @@
  *	client -> keeper   LIMITS    before START, where the box has a cgroup: its folder, the file
  *	                             that takes processes, and those that tell of reached limits
  *
+ *	client -> keeper   ROOM      before START, where layers or record are limited: a pipe that says
+ *	                             again and again how large they are (struct message_room)
+ *
  *	keeper -> init     USED      where a limit counts it: back USED, with the milliseconds of
  *	                             processor time that the box has had so far
  *	keeper -> gate     USED      the same; back USED, with the bytes that went through it
@@ -176,6 +179,7 @@ enum message_type {
 	MESSAGE_LIMITS,
 	MESSAGE_USED,
 	MESSAGE_CARRIED,
+	MESSAGE_ROOM,
 };
 
 struct message_failed {

@@ -47,6 +47,11 @@ struct message_limits {
 	bool memory, processes;
 };
 
+/* ROOM: the descriptor is a pipe of these, as they are in memory: bytes on the disk. */
+struct message_room {
+	uint64_t layers, record;
+};
+
 struct message_resize {
 	uint64_t job;
 	uint64_t rows, columns;

@@ -181,6 +181,26 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
 		.help = "bytes sent and received over the network, of the whole session",
 	},
+	[LIMIT(PLAN_LIMIT_LAYERS)] = {
+		.name = "limits.layers-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room on the disk for what it writes to its layers; above it the session pauses",
+	},
+	[LIMIT(PLAN_LIMIT_RECORD)] = {
+		.name = "limits.record-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 8 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room on the disk for its record; above it the session pauses",
+	},
+	[LIMIT(PLAN_LIMIT_DISK_FREE)] = {
+		.name = "limits.disk-free", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.in_preset = true, .standard = "64M", .least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room that is left on the disk of its layers; below it the session pauses",
+	},
 	[LIMIT(PLAN_LIMIT_BOX_MEMORY)] = {
 		.name = "limits.memory", .type = GRAMMAR_SIZE,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
