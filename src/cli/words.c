@@ -102,6 +102,7 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	switch ((enum plan_limit_kind)limit->kind) {
 	case PLAN_LIMIT_FILE_SIZE:
 	case PLAN_LIMIT_MEMORY:
+	case PLAN_LIMIT_OUTPUT:
 	case PLAN_LIMIT_NETWORK:
 	case PLAN_LIMIT_LAYERS:
 	case PLAN_LIMIT_RECORD:

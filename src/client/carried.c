@@ -7,7 +7,8 @@
 bool carried_is_counted(const struct plan *plan)
 {
 	for (size_t i = 0; plan && i < plan->limits.count; i++)
-		if (plan->limits.items[i].kind == PLAN_LIMIT_IDLE_TIME)
+		if (plan->limits.items[i].kind == PLAN_LIMIT_IDLE_TIME ||
+		    plan->limits.items[i].kind == PLAN_LIMIT_OUTPUT)
 			return true;
 	return false;
 }

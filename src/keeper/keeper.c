@@ -630,6 +630,7 @@ static void keeper_look(void *context, struct message_session *session)
 	session->box = k->made.pid > 0 ? (uint64_t)k->made.pid : 0;
 	session->terminal = k->master.expected;
 	session->idle = lasting_idle(&k->lasting);
+	session->output = k->lasting.output;
 	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }
 
@@ -713,8 +714,7 @@ static void keeper_on_bytes(void *context, size_t count)
 {
 	struct keeper *k = context;
 
-	(void)count;
-	lasting_stir(&k->lasting);
+	lasting_carried(&k->lasting, count);
 }
 
 static int keeper_on_carried(void *context, struct channel_packet *packet, struct error *e)

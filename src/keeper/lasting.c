@@ -94,6 +94,8 @@ int lasting_start(struct lasting *l, struct loop *loop, const struct plan *plan,
 		if (limit->kind == PLAN_LIMIT_WALL_TIME) {
 			r = lasting_clock(l, CLOCK_BOOTTIME, lasting_on_wall, ms, &l->wall,
 					  &l->wall_handle);
+		} else if (limit->kind == PLAN_LIMIT_OUTPUT) {
+			l->output_most = limit->value;
 		} else if (limit->kind == PLAN_LIMIT_IDLE_TIME) {
 			l->idle_ms = ms;
 			lasting_stir(l);
@@ -111,6 +113,23 @@ void lasting_stir(struct lasting *l)
 		return;
 	l->since = clock_ms(CLOCK_MONOTONIC);
 	l->last = false;
+}
+
+void lasting_carried(struct lasting *l, size_t count)
+{
+	struct error e = ERROR_INIT;
+	bool was = l->output > l->output_most;
+
+	lasting_stir(l);
+	if (l->output_most == 0)
+		return;
+	l->output += count;
+	if (was || l->output <= l->output_most)
+		return;
+	(void)error_set(&e, -EFBIG, "the session's commands have written more than %llu bytes",
+			(unsigned long long)l->output_most);
+	error_next(&e, "The limit is output in the policy; --limit output=1G sets it.");
+	(void)l->to.over(l->to.context, PLAN_LIMIT_OUTPUT, &e);
 }
 
 void lasting_used(struct lasting *l, uint64_t ms)

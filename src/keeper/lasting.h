@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the session lasts: wall-time by the clock, and idle-time without a sign of life.  While
- * the machine sleeps the first goes on, and the second stands still.
+ * How long the session lasts: wall-time by the clock, idle-time without a sign of life, and until its
+ * commands have written more than output.  While the machine sleeps the first goes on, and the second
+ * stands still.
  *
  * A sign of life is any of these:
  *
@@ -53,6 +54,8 @@ struct lasting {
 	uint64_t used;           /* milliseconds of processor time */
 	int64_t used_at;         /* when it was that much */
 	uint64_t moved;          /* bytes */
+	uint64_t output;         /* bytes that were written */
+	uint64_t output_most;    /* the limit; 0: there is none */
 };
 
 #define LASTING_INIT ((struct lasting){.wall = -1, .look = -1})
@@ -63,6 +66,9 @@ int lasting_start(struct lasting *l, struct loop *loop, const struct plan *plan,
 
 /* A sign of life. */
 void lasting_stir(struct lasting *l);
+
+/* The same: a command wrote so many bytes, or (0) was given some. */
+void lasting_carried(struct lasting *l, size_t count);
 
 /* The answers of init and of the gate. */
 void lasting_used(struct lasting *l, uint64_t ms);

@@ -14,6 +14,7 @@ static const struct schema_field message_session_fields[] = {
 	SCHEMA_FIELD_U64(struct message_session, box),
 	SCHEMA_FIELD_STR(struct message_session, why),
 	SCHEMA_FIELD_U64(struct message_session, idle),
+	SCHEMA_FIELD_U64(struct message_session, output),
 	SCHEMA_FIELD_U64(struct message_session, layers),
 	SCHEMA_FIELD_U64(struct message_session, record),
 };

@@ -20,6 +20,7 @@ struct message_session {
 	uint64_t box;        /* its init, as seen outside */
 	const char *why;     /* the limit that holds it still, or "" */
 	uint64_t idle;       /* seconds since its last sign of life, where idle-time is limited */
+	uint64_t output;     /* bytes that its commands wrote, where that is limited */
 	uint64_t layers;     /* bytes on the disk, where they are limited */
 	uint64_t record;     /* likewise */
 };

@@ -162,6 +162,7 @@ enum plan_limit_kind {
 	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
 	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
 	PLAN_LIMIT_IDLE_TIME,  /* seconds without a sign of life, likewise (src/keeper/lasting.h) */
+	PLAN_LIMIT_OUTPUT,     /* bytes that its commands write to terminals and streams, likewise */
 	PLAN_LIMIT_NETWORK,    /* bytes both ways, whole session, kept by the gate */
 	PLAN_LIMIT_LAYERS,     /* bytes of its layers; it pauses (src/keeper/filling.h) */
 	PLAN_LIMIT_RECORD,     /* bytes of its record, likewise */

@@ -175,6 +175,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.least = 1, .most = GRAMMAR_DURATION_MOST,
 		.help = "time without a sign of life, after which the session ends",
 	},
+	[LIMIT(PLAN_LIMIT_OUTPUT)] = {
+		.name = "limits.output", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
+		.help = "bytes that its commands write to terminals and streams, of the whole session",
+	},
 	[LIMIT(PLAN_LIMIT_NETWORK)] = {
 		.name = "limits.network-bytes", .type = GRAMMAR_SIZE,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,

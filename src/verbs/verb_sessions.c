@@ -116,6 +116,7 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 		buf_put_str(into, " of ");
 		words_duration(into, idle->value);
 	}
+	sessions_put_size(into, s, PLAN_LIMIT_OUTPUT, ", output ", s->state.output);
 	sessions_put_size(into, s, PLAN_LIMIT_LAYERS, ", layers ", s->state.layers);
 	sessions_put_size(into, s, PLAN_LIMIT_RECORD, ", record ", s->state.record);
 }
@@ -171,6 +172,8 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_key_bool(j, "cgroup", use->grouped);
 	if (sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME))
 		json_key_u64(j, "idle", s->state.idle);
+	if (sessions_limit(s->plan, PLAN_LIMIT_OUTPUT))
+		json_key_u64(j, "output", s->state.output);
 	if (sessions_limit(s->plan, PLAN_LIMIT_LAYERS))
 		json_key_u64(j, "layers", s->state.layers);
 	if (sessions_limit(s->plan, PLAN_LIMIT_RECORD))
