@@ -111,6 +111,7 @@ static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_BOX_MEMORY_SOFT] = -1,
 	[PLAN_LIMIT_BOX_CPU] = -1,
 	[PLAN_LIMIT_BOX_CPU_WEIGHT] = -1,
+	[PLAN_LIMIT_BOX_IO_WEIGHT] = -1,
 };
 
 /* Limits that the kernel counts for all processes of a user together; open files only while they

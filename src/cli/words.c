@@ -120,6 +120,7 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	case PLAN_LIMIT_OPEN_FILES:
 	case PLAN_LIMIT_BOX_CPU:
 	case PLAN_LIMIT_BOX_CPU_WEIGHT:
+	case PLAN_LIMIT_BOX_IO_WEIGHT:
 	case PLAN_LIMIT_COUNT:
 		break;
 	}

@@ -41,10 +41,10 @@ struct message_job {
 	uint64_t value;
 };
 
-/* LIMITS: the descriptors are the folder, cgroup.procs, memory.events, pids.events, those that there
- * are, in this order. */
+/* LIMITS: the descriptors are the folder, cgroup.procs, memory.events, pids.events, cgroup.kill, those
+ * that there are, in this order. */
 struct message_limits {
-	bool memory, processes;
+	bool memory, processes, kill;
 };
 
 /* ROOM: the descriptor is a pipe of these, as they are in memory: bytes on the disk. */

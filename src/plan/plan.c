@@ -36,6 +36,7 @@ const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_RECORD] = "record-size",          [PLAN_LIMIT_DISK_FREE] = "disk-free",
 	[PLAN_LIMIT_BOX_MEMORY] = "memory",           [PLAN_LIMIT_BOX_MEMORY_SOFT] = "memory-soft",
 	[PLAN_LIMIT_BOX_CPU] = "cpu-percent",         [PLAN_LIMIT_BOX_CPU_WEIGHT] = "cpu-weight",
+	[PLAN_LIMIT_BOX_IO_WEIGHT] = "io-weight",
 };
 
 const char *const plan_backend_words[2] = {"namespace", "host"};

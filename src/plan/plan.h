@@ -172,6 +172,7 @@ enum plan_limit_kind {
 	PLAN_LIMIT_BOX_MEMORY_SOFT, /* bytes; above it the kernel slows the box down */
 	PLAN_LIMIT_BOX_CPU,         /* percent of one processor */
 	PLAN_LIMIT_BOX_CPU_WEIGHT,  /* its share beside others; theirs is 100 */
+	PLAN_LIMIT_BOX_IO_WEIGHT,   /* likewise, of busy disks */
 	PLAN_LIMIT_COUNT,
 };
 

@@ -233,6 +233,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true, .standard = "unlimited", .least = 1, .most = 10000,
 		.help = "its share of busy processors, where other programs have 100; by a cgroup",
 	},
+	[LIMIT(PLAN_LIMIT_BOX_IO_WEIGHT)] = {
+		.name = "limits.io-weight", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = 10000,
+		.help = "its share of busy disks, where other programs have 100; by a cgroup",
+	},
 	[GRAMMAR_LIMITS_MISSING] = {
 		.name = "limits.missing", .type = GRAMMAR_WORD, .words = grammar_missing_words,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,

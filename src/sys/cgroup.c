@@ -27,6 +27,7 @@ static const struct {
 	{CGROUP_CPU, "cpu", "+cpu", "-cpu"},
 	{CGROUP_MEMORY, "memory", "+memory", "-memory"},
 	{CGROUP_PIDS, "pids", "+pids", "-pids"},
+	{CGROUP_IO, "io", "+io", "-io"},
 };
 
 const char *cgroup_mount(void)
@@ -363,4 +364,28 @@ uint64_t cgroup_count(struct span text, const char *word)
 		at = (size_t)(end - text.ptr) + 1;
 	}
 	return 0;
+}
+
+bool cgroup_pressure(struct span text, uint64_t *ret)
+{
+	static const char lead[] = "some avg10=";
+	uint64_t number = 0;
+	int after = -1; /* digits behind the point; -1: it has not come */
+
+	if (text.len < sizeof(lead) || memcmp(text.ptr, lead, sizeof(lead) - 1) != 0)
+		return false;
+	for (size_t at = sizeof(lead) - 1; at < text.len && after < 2; at++) {
+		uint8_t c = text.ptr[at];
+
+		if (c == '.' && after < 0) {
+			after = 0;
+			continue;
+		}
+		if (c < '0' || c > '9' || number > UINT32_MAX)
+			break;
+		number = number * 10 + (uint64_t)(c - '0');
+		after += after >= 0;
+	}
+	*ret = number;
+	return after == 2;
 }

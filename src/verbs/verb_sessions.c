@@ -163,6 +163,23 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	text_styled(t, TEXT_FAINT, "%*s%s\n", SESSIONS_NAME, "", buf_str(&line));
 }
 
+/* Where its cgroup knows: for how much of the last ten seconds something of it waited, in percent. */
+static void sessions_json_pressure(struct json *j, const struct box_use *use)
+{
+	json_key(j, "pressure");
+	json_open(j, '{');
+	for (size_t i = 0; i < BOX_USE_PRESSURES; i++) {
+		_cleanup_buf_ struct buf percent = BUF_INIT(64);
+
+		if (!use->pressure[i].known)
+			continue;
+		box_use_put_percent(&percent, use->pressure[i].some);
+		json_key(j, box_use_pressure_words[i]);
+		json_raw(j, buf_span(&percent));
+	}
+	json_close(j, '}');
+}
+
 static void sessions_json_use(struct json *j, const struct session *s, const struct box_use *use)
 {
 	json_key(j, "use");
@@ -170,6 +187,7 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_key_u64(j, "processes", use->processes);
 	json_key_u64(j, "memory", use->memory);
 	json_key_bool(j, "cgroup", use->grouped);
+	sessions_json_pressure(j, use);
 	if (sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME))
 		json_key_u64(j, "idle", s->state.idle);
 	if (sessions_limit(s->plan, PLAN_LIMIT_OUTPUT))
