@@ -31,7 +31,7 @@ struct box_use {
 	bool grouped;       /* a cgroup has counted.  Else /tmp of the box is not in it */
 	struct {
 		bool known;
-		uint64_t some; /* cgroup_pressure */
+		uint64_t some;         /* cgroup_pressure */
 	} pressure[BOX_USE_PRESSURES]; /* by its cgroup: cpu, memory, io */
 };
 

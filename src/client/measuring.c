@@ -18,7 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MEASURING_PIPE = 3, MEASURING_RECORD, MEASURING_FIRST, MEASURING_BEYOND, MEASURING_NICE = 10 };
+enum {
+	MEASURING_PIPE = 3,
+	MEASURING_RECORD,
+	MEASURING_FIRST,
+	MEASURING_BEYOND,
+	MEASURING_NICE = 10
+};
 
 struct measuring {
 	const struct plan *plan;
@@ -43,6 +49,12 @@ static uint64_t measuring_free(void)
 	return fstatvfs(MEASURING_RECORD, &s) < 0 ? 0 : (uint64_t)s.f_bavail * s.f_frsize;
 }
 
+/* Opened anew each time: who shares a descriptor shares how far it was read. */
+static uint64_t measuring_beneath(int at, const char *path)
+{
+	return room_beneath(openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 static void measuring_look(const struct measuring *m, struct message_room *ret)
 {
 	*ret = (struct message_room){0, 0};
@@ -50,13 +62,12 @@ static void measuring_look(const struct measuring *m, struct message_room *ret)
 		const struct plan_mount *mount = &m->plan->mounts.items[i];
 
 		if (plan_mount_has_layers(mount) && mount->upper[0])
-			ret->layers += room_beneath(open(
-				mount->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+			ret->layers += measuring_beneath(AT_FDCWD, mount->upper);
 	}
 	if (m->first)
-		ret->layers += room_beneath(fcntl(MEASURING_FIRST, F_DUPFD_CLOEXEC, 0));
+		ret->layers += measuring_beneath(MEASURING_FIRST, ".");
 	if (m->record)
-		ret->record = room_beneath(fcntl(MEASURING_RECORD, F_DUPFD_CLOEXEC, 0));
+		ret->record = measuring_beneath(MEASURING_RECORD, ".");
 }
 
 /* False: the keeper is gone. */
@@ -103,8 +114,7 @@ static void measuring_stand_apart(void)
 		(void)process_map_ids(-1, &ids);
 }
 
-_Noreturn static void measuring_child(const struct measuring *m, int pipe, int record,
-				      int first)
+_Noreturn static void measuring_child(const struct measuring *m, int pipe, int record, int first)
 {
 	/* Above those that they become. */
 	int from[] = {fcntl(pipe, F_DUPFD, 16), fcntl(record >= 0 ? record : pipe, F_DUPFD, 16),

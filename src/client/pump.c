@@ -375,8 +375,7 @@ static void pump_step_splice(struct pump *p)
 	else if (n < 0 && !pump_is_passing(code))
 		pump_fail(p, code);
 	else
-		p->len =
-			code == -EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
+		p->len = code == -EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
 }
 
 /* Sets the events that each end waits for. */

@@ -62,7 +62,7 @@ struct pump {
 	long look_ns;
 	struct loop_handle look;
 
-	void (*on_done)(void *context); /* may be NULL */
+	void (*on_done)(void *context);                             /* may be NULL */
 	void (*on_bytes)(void *context, bool inward, size_t count); /* went through; may be NULL */
 	void *context;
 };

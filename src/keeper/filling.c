@@ -32,7 +32,7 @@ int filling_take(struct filling *f, struct channel_packet *packet, struct error 
 /* Says it once; where a process did not stop, it is asked again at the next look. */
 static void filling_hold(struct filling *f, const char *what, const char *reason)
 {
-	char next[256];
+	char next[320];
 	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 	struct message_event m = {.kind = MESSAGE_EVENT_PAUSED,
 				  .host = what,
@@ -123,14 +123,14 @@ static int64_t filling_look_disk(struct filling *f)
 	uint64_t ms = f->free > least ? (f->free - least) / FILLING_BYTES_A_MS : 0;
 
 	return f->control->session.held || ms > FILLING_LOOK_MS ? FILLING_LOOK_MS
-	       : ms < FILLING_LOOK_LEAST_MS			? FILLING_LOOK_LEAST_MS
+	       : ms < FILLING_LOOK_LEAST_MS                     ? FILLING_LOOK_LEAST_MS
 								: (int64_t)ms;
 }
 
 static int filling_look_again(const struct filling *f, int64_t ms)
 {
-	const struct itimerspec when = {.it_value = {.tv_sec = (time_t)(ms / 1000),
-						     .tv_nsec = ms % 1000 * 1000000L}};
+	const struct itimerspec when = {
+		.it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000L}};
 
 	return timerfd_settime(f->clock, 0, &when, NULL) < 0 ? -errno : 0;
 }
@@ -163,8 +163,8 @@ static void filling_read(struct filling *f, const struct plan *plan)
 
 int filling_start(struct filling *f, struct loop *loop, const struct plan *plan,
 		  struct control *control, struct recording *recording,
-		  void (*show)(void *context, struct span event),
-		  void (*on_lost)(void *context), void *context)
+		  void (*show)(void *context, struct span event), void (*on_lost)(void *context),
+		  void *context)
 {
 	f->loop = loop;
 	f->control = control;
@@ -184,9 +184,9 @@ int filling_start(struct filling *f, struct loop *loop, const struct plan *plan,
 	if (f->keep == 0)
 		return 0;
 	f->clock = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	int r = f->clock < 0 ? -errno
-			     : loop_add(loop, f->clock, EPOLLIN, filling_on_clock, f,
-					&f->clock_handle);
+	int r = f->clock < 0
+			? -errno
+			: loop_add(loop, f->clock, EPOLLIN, filling_on_clock, f, &f->clock_handle);
 
 	return r < 0 ? r : filling_look_again(f, FILLING_LOOK_LEAST_MS);
 }
@@ -199,9 +199,8 @@ void filling_resume(struct filling *f)
 		uint64_t more = f->of[i].limit / FILLING_MORE_PART;
 
 		if (f->of[i].now > f->of[i].next)
-			f->of[i].next = f->of[i].now + (more < FILLING_MORE_LEAST
-								? FILLING_MORE_LEAST
-								: more);
+			f->of[i].next = f->of[i].now +
+					(more < FILLING_MORE_LEAST ? FILLING_MORE_LEAST : more);
 	}
 	if (f->clock >= 0)
 		(void)filling_look_again(f, FILLING_LOOK_LEAST_MS);

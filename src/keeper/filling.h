@@ -64,8 +64,8 @@ int filling_take(struct filling *f, struct channel_packet *packet, struct error 
  * go on. */
 int filling_start(struct filling *f, struct loop *loop, const struct plan *plan,
 		  struct control *control, struct recording *recording,
-		  void (*show)(void *context, struct span event),
-		  void (*on_lost)(void *context), void *context);
+		  void (*show)(void *context, struct span event), void (*on_lost)(void *context),
+		  void *context);
 
 /* A person let the session go on. */
 void filling_resume(struct filling *f);

@@ -11,8 +11,8 @@ enum { LASTING_LOOKS = 8 };
 
 static int lasting_set(int timer, int64_t ms)
 {
-	const struct itimerspec when = {.it_value = {.tv_sec = (time_t)(ms / 1000),
-						     .tv_nsec = ms % 1000 * 1000000L}};
+	const struct itimerspec when = {
+		.it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000L}};
 
 	return timerfd_settime(timer, 0, &when, NULL) < 0 ? -errno : 0;
 }
@@ -42,7 +42,7 @@ static int64_t lasting_pace(const struct lasting *l)
 {
 	int64_t ms = l->idle_ms / LASTING_LOOKS;
 
-	return ms > LASTING_LOOK_MS ? LASTING_LOOK_MS
+	return ms > LASTING_LOOK_MS         ? LASTING_LOOK_MS
 	       : ms < LASTING_LOOK_LEAST_MS ? LASTING_LOOK_LEAST_MS
 					    : ms;
 }
@@ -71,8 +71,8 @@ static int lasting_on_look(void *context, uint32_t events)
 	return lasting_set(l->look, idle ? LASTING_LOOK_LEAST_MS : pace);
 }
 
-static int lasting_clock(struct lasting *l, clockid_t clock, loop_fn fn, int64_t ms,
-			 int *ret_timer, struct loop_handle *ret_handle)
+static int lasting_clock(struct lasting *l, clockid_t clock, loop_fn fn, int64_t ms, int *ret_timer,
+			 struct loop_handle *ret_handle)
 {
 	*ret_timer = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
 	int r = *ret_timer < 0 ? -errno : lasting_set(*ret_timer, ms);

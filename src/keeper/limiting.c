@@ -16,8 +16,8 @@ int limiting_take(struct limiting *l, struct channel_packet *packet, struct erro
 
 	if (r < 0)
 		return r;
-	if (l->procs >= 0 || packet->fd_count != 2 + (size_t)m.memory + (size_t)m.processes +
-						     (size_t)m.kill)
+	if (l->procs >= 0 ||
+	    packet->fd_count != 2 + (size_t)m.memory + (size_t)m.processes + (size_t)m.kill)
 		return error_set(e, -EPROTO, "limits that do not fit");
 	l->dir = TAKE_FD(packet->fds[at++]);
 	l->procs = TAKE_FD(packet->fds[at++]);

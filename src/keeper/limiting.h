@@ -25,9 +25,8 @@ struct limiting {
 	void *context;
 };
 
-#define LIMITING_INIT                                                                      \
-	((struct limiting){                                                       \
-		.dir = -1, .procs = -1, .memory = -1, .processes = -1, .kill = -1})
+#define LIMITING_INIT \
+	((struct limiting){.dir = -1, .procs = -1, .memory = -1, .processes = -1, .kill = -1})
 
 /* The record gets an event: this limit was reached. */
 void limiting_note(struct recording *recording, const char *what, const char *reason);

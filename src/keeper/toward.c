@@ -58,9 +58,8 @@ int toward_tell(struct toward *t, uint32_t type, struct span body)
 	buf_put(&t->queue, &q, sizeof(q));
 	buf_put(&t->queue, body.ptr, body.len);
 	t->view->more = true;
-	return buf_error(&t->queue)
-		       ? -ENOBUFS
-		       : loop_set_events(t->loop, t->view->handle, EPOLLIN | EPOLLOUT);
+	return buf_error(&t->queue) ? -ENOBUFS
+				    : loop_set_events(t->loop, t->view->handle, EPOLLIN | EPOLLOUT);
 }
 
 void toward_want_resolver(struct toward *t)

@@ -211,8 +211,8 @@ static void limits_are_written_as_the_kernel_reads_them(void **state)
 		{PLAN_LIMIT_BOX_IO_WEIGHT, 60, ""}};
 	struct plan plan = plan_none;
 	struct error e = ERROR_INIT;
-	static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max",
-					    "cpu.max",    "cpu.weight",  "pids.max",
+	static const char *const files[] = {"memory.max",   "memory.high", "memory.swap.max",
+					    "cpu.max",      "cpu.weight",  "pids.max",
 					    "io.bfq.weight"};
 
 	plan.limits.items = limits;
