@@ -898,6 +898,10 @@ static int client_start(struct client *c, const struct plan *plan,
 {
 	struct termios modes;
 	int ends[2] = {-1, -1};
+	_cleanup_fd_ int room = measuring_start(plan, options, &c->measurer_pid);
+
+	if (room < 0 && room != -ENOENT)
+		return error_sys(e, room, "starting to measure the layers");
 	int r = plan_seal(plan, e);
 
 	if (r < 0)
@@ -938,7 +942,7 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (r == 0)
 		r = limited_send(&c->group, c->keeper.fd);
 	if (r == 0)
-		r = measuring_start(plan, options, c->keeper.fd, &c->measurer_pid);
+		r = measuring_send(room, c->keeper.fd);
 	if (r == 0)
 		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
 				 c->given, c->given_count);

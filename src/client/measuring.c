@@ -10,6 +10,7 @@
 #include "room.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -135,6 +136,9 @@ _Noreturn static void measuring_child(const struct measuring *m, int pipe, int r
 	measuring_stand_apart();
 	(void)process_no_new_privs();
 	(void)process_not_dumpable();
+	if (process_keep_capabilities(1ull << CAP_DAC_READ_SEARCH) < 0 &&
+	    process_lose_capabilities() < 0)
+		_exit(1);
 	if (!plan_goes_without(m->plan, PLAN_LAYER_SECCOMP) &&
 	    process_filter(profile_bpf(PROFILE_READER)) < 0)
 		_exit(1);
@@ -144,8 +148,7 @@ _Noreturn static void measuring_child(const struct measuring *m, int pipe, int r
 
 /* --- its parent ------------------------------------------------------------------------- */
 
-int measuring_start(const struct plan *plan, const struct client_options *options, int channel,
-		    pid_t *ret_pid)
+int measuring_start(const struct plan *plan, const struct client_options *options, pid_t *ret_pid)
 {
 	const struct measuring m = {.plan = plan,
 				    .layers_most = measuring_limit(plan, PLAN_LIMIT_LAYERS),
@@ -156,21 +159,26 @@ int measuring_start(const struct plan *plan, const struct client_options *option
 
 	*ret_pid = 0;
 	if (m.layers_most == UINT64_MAX && m.record_most == UINT64_MAX)
-		return 0;
+		return -ENOENT;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	pid_t pid = fork();
-	int r = pid < 0 ? -errno : 0;
 
 	if (pid == 0)
 		measuring_child(&m, ends[1], options->record ? options->record->own : -1,
 				options->first);
+	int r = pid < 0 ? -errno : ends[0];
+
 	(void)close(ends[1]);
-	if (r == 0)
-		r = channel_send(channel, MESSAGE_ROOM, (struct span){NULL, 0}, ends, 1);
-	(void)close(ends[0]);
+	if (r < 0)
+		(void)close(ends[0]);
 	*ret_pid = pid > 0 ? pid : 0;
 	return r;
+}
+
+int measuring_send(int pipe, int channel)
+{
+	return pipe < 0 ? 0 : channel_send(channel, MESSAGE_ROOM, (struct span){NULL, 0}, &pipe, 1);
 }
 
 void measuring_end(pid_t pid)

@@ -22,10 +22,12 @@ enum {
 	MEASURING_LOOK_MS = 500, /* the shortest rest */
 };
 
-/* Starts it, where the plan has such a limit, and gives the keeper at the other end of `channel` its
- * pipe.  *ret_pid: 0 where there is none.  0 or -errno. */
-int measuring_start(const struct plan *plan, const struct client_options *options, int channel,
-		    pid_t *ret_pid);
+/* Starts it, where the plan has such a limit, before anything else is in our memory.  *ret_pid: 0 where
+ * there is none.  Returns its pipe, for the keeper (ROOM), or -errno; -ENOENT: there is none. */
+int measuring_start(const struct plan *plan, const struct client_options *options, pid_t *ret_pid);
+
+/* Gives the keeper at the other end of `channel` the pipe, if there is one.  0 or -errno. */
+int measuring_send(int pipe, int channel);
 
 /* The keeper has ended. */
 void measuring_end(pid_t pid);
