@@ -11,14 +11,14 @@
 
 enum { CARRIED_MS = 100, CARRIED_BYTES = 64 << 10 };
 
-/* All zeros: nothing was told yet. */
 struct carried {
-	int64_t told; /* when (clock_ms) */
-	uint64_t out; /* bytes that the box wrote, and the keeper does not know of */
+	int64_t told;  /* when (clock_ms) */
+	uint64_t out;  /* bytes that the box wrote, and the keeper does not know of */
+	uint64_t left; /* until there is one more than limits.output: no pump carries more */
 };
 
-/* Whether a limit of the plan needs it. */
-bool carried_is_counted(const struct plan *plan);
+/* False: no limit of the plan needs it. */
+bool carried_begin(struct carried *c, const struct plan *plan);
 
 /* The box wrote so many bytes, or (0) was given some.  A keeper that is gone is told nothing. */
 void carried_tell(struct carried *c, int channel, size_t out);

@@ -99,6 +99,7 @@ struct client {
 	struct pump pumps[3];
 	bool pumped[3];                       /* it was started */
 	struct carried carried;               /* by them */
+	bool carries;                         /* and the keeper is told of it */
 	struct terminal_sight pump_sights[3]; /* of those that write to a terminal */
 	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
@@ -703,9 +704,16 @@ static void client_release(struct client *c, int number)
 		(void)dup2(null, number);
 }
 
+/* Its streams have carried more than they may, and carry nothing more. */
+static bool client_is_spent(const struct client *c)
+{
+	return c->carries && c->carried.left == 0;
+}
+
 static bool client_is_drained(const struct client *c)
 {
-	return !(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done);
+	return client_is_spent(c) ||
+	       (!(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done));
 }
 
 /* A terminal that a stream went to is set right when that has ended. */
@@ -738,6 +746,8 @@ static void client_on_bytes(void *context, bool inward, size_t count)
 
 	if (!c->draining)
 		carried_tell(&c->carried, c->keeper.fd, inward ? 0 : count);
+	else if (client_is_spent(c))
+		loop_stop(&c->loop);
 }
 
 /* A pipe in between: the command gets one end, a pump of ours the other. */
@@ -758,7 +768,8 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	}
 	r = pump_start(&c->pumps[number], &c->loop, fd, outside, number == 0);
 	c->pumps[number].on_done = client_on_pumped;
-	c->pumps[number].on_bytes = carried_is_counted(c->plan) ? client_on_bytes : NULL;
+	c->pumps[number].on_bytes = c->carries ? client_on_bytes : NULL;
+	c->pumps[number].left = c->carries && number > 0 ? &c->carried.left : NULL;
 	c->pumps[number].context = c;
 	c->pumped[number] = r == 0;
 	if (r < 0 || number == 0 || isatty(fd) != 1)
@@ -794,6 +805,7 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		c->spawn.terminal = true;
 		return 0;
 	}
+	c->carries = carried_begin(&c->carried, c->plan);
 	for (int i = 0; i < 3; i++) {
 		int fd = options->fds[i];
 		struct stat st;
@@ -978,8 +990,10 @@ static void client_drain(struct client *c)
 		if (c->pumped[i] && c->pumps[i].error < 0)
 			text_printf(&err, "bawn: writing the command's output: %s\n",
 				    error_words(c->pumps[i].error));
+	if (client_is_spent(c))
+		text_printf(&err, "bawn: the limit output was reached: the rest is left out\n");
 	/* The command could not see this error: it wrote to our pipe and ended. */
-	if (c->pumped[1] && c->pumps[1].error < 0 && c->status == 0)
+	if (((c->pumped[1] && c->pumps[1].error < 0) || client_is_spent(c)) && c->status == 0)
 		c->status = W_EXITCODE(CLIENT_UNWRITTEN, 0);
 }
 

@@ -29,8 +29,16 @@ static bool pump_is_passing(int code)
 
 static void pump_tell(const struct pump *p, ssize_t count)
 {
+	if (count > 0 && p->left)
+		*p->left -= (uint64_t)count;
 	if (count > 0 && p->on_bytes)
 		p->on_bytes(p->context, p->inward, (size_t)count);
+}
+
+/* How many bytes may be taken from the box, or (0) no more. */
+static size_t pump_most(const struct pump *p, size_t most)
+{
+	return p->left && *p->left < most ? (size_t)*p->left : most;
 }
 
 /* --- what the box has read ------------------------------------------------------------- */
@@ -284,7 +292,7 @@ static ssize_t pump_read(struct pump *p)
 			    ? pread(p->from, p->bytes, PUMP_BYTES, p->offset)
 		    : p->inward && p->kind == PUMP_SOCKET
 			    ? recv(p->from, p->bytes, PUMP_BYTES, MSG_DONTWAIT)
-			    : read(p->from, p->bytes, PUMP_BYTES);
+			    : read(p->from, p->bytes, pump_most(p, PUMP_BYTES));
 
 	if (n > 0 && p->inward)
 		p->offset += n;
@@ -335,7 +343,7 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 {
 	ssize_t n = 0;
 
-	if (can_read && p->len == 0 && !p->eof) {
+	if (can_read && p->len == 0 && !p->eof && pump_most(p, 1) > 0) {
 		n = pump_read(p);
 		pump_tell(p, n);
 		p->at = 0;
@@ -365,7 +373,9 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 /* Outward to a pipe: p->len is 1 while the caller's has no room. */
 static void pump_step_splice(struct pump *p)
 {
-	ssize_t n = splice(p->from, NULL, p->to, NULL, PUMP_MUCH, SPLICE_F_NONBLOCK);
+	if (pump_most(p, 1) == 0)
+		return;
+	ssize_t n = splice(p->from, NULL, p->to, NULL, pump_most(p, PUMP_MUCH), SPLICE_F_NONBLOCK);
 	struct pollfd box = {.fd = p->from, .events = POLLIN};
 	int code = n < 0 ? -errno : 0;
 
@@ -383,9 +393,12 @@ static void pump_update(struct pump *p)
 {
 	if (p->done || (p->inward && p->to < 0))
 		return;
+	bool spent = pump_most(p, 1) == 0;
+
 	/* epoll always reports that a writer is gone.  As an edge it does so only once. */
 	if (p->from_waits)
-		(void)loop_set_events(p->loop, p->reader, p->len == 0 ? EPOLLIN : EPOLLET);
+		(void)loop_set_events(p->loop, p->reader,
+				      p->len == 0 && !spent ? EPOLLIN : EPOLLET);
 	if (p->to_waits)
 		/* A file is always ready to read: wait for the target instead. */
 		(void)loop_set_events(p->loop, p->writer,

@@ -750,6 +750,9 @@ static int keeper_on_over(void *context, enum plan_limit_kind kind, const struct
 {
 	struct keeper *k = context;
 
+	/* What is told of after the end comes too late for the record. */
+	if (k->ended || k->failure.code != 0)
+		return 0;
 	limiting_note(&k->recording, plan_limit_words[kind], why->text);
 	return keeper_fail(k, why);
 }
