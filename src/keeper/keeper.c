@@ -939,7 +939,7 @@ static int keeper_on_record(void *context, struct channel_packet *packet, struct
 static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << KEEPER_NEW, keeper_on_record},
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 4, 1u << KEEPER_NEW, keeper_on_control},
-	{MESSAGE_LIMITS, "LIMITS", 16, 2, 5, 1u << KEEPER_NEW, keeper_on_limits},
+	{MESSAGE_LIMITS, "LIMITS", 24, 2, 5, 1u << KEEPER_NEW, keeper_on_limits},
 	{MESSAGE_ROOM, "ROOM", 0, 1, 1, 1u << KEEPER_NEW, keeper_on_room},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},

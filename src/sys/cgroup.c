@@ -77,6 +77,14 @@ static bool cgroup_has_word(const char *text, const char *word)
 	return false;
 }
 
+/* A kernel can have the controller and share no disk by weight.  The root of all does not show it. */
+static bool cgroup_weighs_io(int dir)
+{
+	return faccessat(dir, "io.weight", F_OK, 0) == 0 ||
+	       faccessat(dir, "io.bfq.weight", F_OK, 0) == 0 ||
+	       faccessat(dir, "cgroup.type", F_OK, 0) < 0;
+}
+
 /* The controllers that a file names.  One that cannot be read names none. */
 static unsigned int cgroup_read_controllers(int dir, const char *file)
 {
@@ -88,7 +96,7 @@ static unsigned int cgroup_read_controllers(int dir, const char *file)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cgroup_controllers); i++)
 		if (cgroup_has_word(buf_str(&text), cgroup_controllers[i].name))
 			found |= cgroup_controllers[i].bit;
-	return found;
+	return cgroup_weighs_io(dir) ? found : found & ~(unsigned int)CGROUP_IO;
 }
 
 unsigned int cgroup_controllers_of(const char *path)

@@ -297,6 +297,23 @@ static void one_that_is_made_is_locked_and_removed(void **state)
 	assert_int_equal(c.dir, -1);
 }
 
+static void a_share_of_disks_needs_a_kernel_that_weighs(void **state)
+{
+	const struct tree *t = *state;
+	struct cgroup_place p;
+
+	put(t, "", "cgroup.controllers", "\n");
+	put(t, "", "cgroup.subtree_control", "\n");
+	group(t, "/own", "cpu io memory\n", "io memory\n", "");
+	group(t, "/own/shell", "io memory\n", "\n", "4711\n");
+	put(t, "/own/shell", "cgroup.type", "domain\n");
+	put(t, "/own", "cgroup.type", "domain\n");
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY, &p), 0);
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY | CGROUP_IO, &p), -EOPNOTSUPP);
+	put(t, "/own", "io.weight", "default 100\n");
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY | CGROUP_IO, &p), 0);
+}
+
 static void pressure_is_read_in_hundredths(void **state)
 {
 	static const struct {
@@ -360,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_locked_or_not_ours_is_not_swept, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_made_is_locked_and_removed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_share_of_disks_needs_a_kernel_that_weighs, setup,
 						teardown),
 		cmocka_unit_test(pressure_is_read_in_hundredths),
 		cmocka_unit_test(counts_are_read_by_their_whole_word),
