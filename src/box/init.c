@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pid 1 of the box: it reaps, starts what the keeper names, passes signals on,
- * reports ends, and pauses the others when asked (pause.h).  It does nothing else, and it has
+ * reports ends, pauses the others (pause.h) and counts their processor time (used.h) when asked.  It does nothing else, and it has
  * no more rights than the agent.  When the keeper is gone, init ends, and the kernel ends every
  * process of the box with it.
  */
@@ -15,6 +15,7 @@
 #include "message_control.h"
 #include "pause.h"
 #include "process.h"
+#include "used.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -345,12 +346,24 @@ static int init_on_reach(void *context, struct channel_packet *packet, struct er
 			    fd < 0 ? 0 : 1);
 }
 
+/* --- its use -------------------------------------------------------------------------- */
+
+static int init_on_used(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	return r < 0 ? r : init_send_job(in, MESSAGE_USED, m.job, used_in(in->processes));
+}
+
 static const struct channel_rule init_rules[] = {
 	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 4, 1u << INIT_SERVING, init_on_spawn},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << INIT_SERVING, init_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << INIT_SERVING, init_on_continue},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << INIT_SERVING, init_on_pause},
 	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << INIT_SERVING, init_on_reach},
+	{MESSAGE_USED, "USED", 16, 0, 0, 1u << INIT_SERVING, init_on_used},
 };
 
 static int init_reap(struct init *in)

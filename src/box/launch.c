@@ -101,11 +101,17 @@ static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_MEMORY] = RLIMIT_DATA,
 	[PLAN_LIMIT_CPU_TIME] = RLIMIT_CPU,
 	[PLAN_LIMIT_WALL_TIME] = -1,
+	[PLAN_LIMIT_IDLE_TIME] = -1,
+	[PLAN_LIMIT_OUTPUT] = -1,
 	[PLAN_LIMIT_NETWORK] = -1,
+	[PLAN_LIMIT_LAYERS] = -1,
+	[PLAN_LIMIT_RECORD] = -1,
+	[PLAN_LIMIT_DISK_FREE] = -1,
 	[PLAN_LIMIT_BOX_MEMORY] = -1,
 	[PLAN_LIMIT_BOX_MEMORY_SOFT] = -1,
 	[PLAN_LIMIT_BOX_CPU] = -1,
 	[PLAN_LIMIT_BOX_CPU_WEIGHT] = -1,
+	[PLAN_LIMIT_BOX_IO_WEIGHT] = -1,
 };
 
 /* Limits that the kernel counts for all processes of a user together; open files only while they

@@ -102,19 +102,25 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	switch ((enum plan_limit_kind)limit->kind) {
 	case PLAN_LIMIT_FILE_SIZE:
 	case PLAN_LIMIT_MEMORY:
+	case PLAN_LIMIT_OUTPUT:
 	case PLAN_LIMIT_NETWORK:
+	case PLAN_LIMIT_LAYERS:
+	case PLAN_LIMIT_RECORD:
+	case PLAN_LIMIT_DISK_FREE:
 	case PLAN_LIMIT_BOX_MEMORY:
 	case PLAN_LIMIT_BOX_MEMORY_SOFT:
 		words_size(into, limit->value);
 		return;
 	case PLAN_LIMIT_CPU_TIME:
 	case PLAN_LIMIT_WALL_TIME:
+	case PLAN_LIMIT_IDLE_TIME:
 		words_duration(into, limit->value);
 		return;
 	case PLAN_LIMIT_PROCESSES:
 	case PLAN_LIMIT_OPEN_FILES:
 	case PLAN_LIMIT_BOX_CPU:
 	case PLAN_LIMIT_BOX_CPU_WEIGHT:
+	case PLAN_LIMIT_BOX_IO_WEIGHT:
 	case PLAN_LIMIT_COUNT:
 		break;
 	}

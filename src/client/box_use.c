@@ -7,6 +7,7 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,26 @@ static bool box_use_number(int dir, const char *file, uint64_t *ret)
 	return true;
 }
 
+const char *const box_use_pressure_words[BOX_USE_PRESSURES] = {"cpu", "memory", "io"};
+
+void box_use_put_percent(struct buf *into, uint64_t hundredths)
+{
+	buf_putf(into, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+}
+
+/* A kernel without it, or one that was told not to count, has no such file or does not read it. */
+static void box_use_pressure(int dir, struct box_use *use)
+{
+	for (size_t i = 0; i < BOX_USE_PRESSURES; i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(BOX_USE_FILE);
+		char file[32];
+
+		(void)snprintf(file, sizeof(file), "%s.pressure", box_use_pressure_words[i]);
+		use->pressure[i].known = fd_read_file_at(dir, file, &text) >= 0 &&
+					 cgroup_pressure(buf_span(&text), &use->pressure[i].some);
+	}
+}
+
 /* What its own cgroup says; files that are not there change nothing. */
 static void box_use_group(pid_t init, struct box_use *use)
 {
@@ -104,6 +125,7 @@ static void box_use_group(pid_t init, struct box_use *use)
 	if (box_use_number(dir, "pids.current", &all) && all > 0)
 		use->processes = all - 1;
 	use->grouped = box_use_number(dir, "memory.current", &use->memory);
+	box_use_pressure(dir, use);
 }
 
 static void box_use_add(void *context, const struct box_use_process *p)

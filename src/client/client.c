@@ -22,16 +22,18 @@
 
 #include "advice.h"
 #include "asked_snapshot.h"
+#include "carried.h"
 #include "channel.h"
-#include "clock.h"
 #include "detach_key.h"
 #include "fd.h"
 #include "forward.h"
 #include "helper.h"
 #include "host_run.h"
+#include "introduce.h"
 #include "limited.h"
 #include "listening.h"
 #include "loop.h"
+#include "measuring.h"
 #include "message_box.h"
 #include "message_gate.h"
 #include "message_control.h"
@@ -39,7 +41,6 @@
 #include "plan_read.h"
 #include "process.h"
 #include "pump.h"
-#include "record_folder.h"
 #include "session_store.h"
 #include "str.h"
 #include "terminal.h"
@@ -80,6 +81,7 @@ struct client {
 	pid_t keeper_pid;
 	int keeper_ends;    /* a pidfd of it, where it is not our child any more; or -1 */
 	pid_t resolver_pid; /* 0: not ours */
+	pid_t measurer_pid; /* likewise */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle, first_handle;
 	struct terminal terminal;
 	struct terminal_sight sight; /* of the box's terminal, in ours */
@@ -96,6 +98,8 @@ struct client {
 	struct buf said; /* by the command until then */
 	struct pump pumps[3];
 	bool pumped[3];                       /* it was started */
+	struct carried carried;               /* by them */
+	bool carries;                         /* and the keeper is told of it */
 	struct terminal_sight pump_sights[3]; /* of those that write to a terminal */
 	bool draining; /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
@@ -259,7 +263,7 @@ static int client_detach(struct client *c)
 		return client_take_terminal(c);
 	}
 	if (child == 0) {
-		c->keeper_pid = c->resolver_pid = 0;
+		c->keeper_pid = c->resolver_pid = c->measurer_pid = 0;
 		int r = client_become_tender(c);
 
 		fd_close(&ready[0]);
@@ -700,9 +704,16 @@ static void client_release(struct client *c, int number)
 		(void)dup2(null, number);
 }
 
+/* Its streams have carried more than they may, and carry nothing more. */
+static bool client_is_spent(const struct client *c)
+{
+	return c->carries && c->carried.left == 0;
+}
+
 static bool client_is_drained(const struct client *c)
 {
-	return !(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done);
+	return client_is_spent(c) ||
+	       (!(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done));
 }
 
 /* A terminal that a stream went to is set right when that has ended. */
@@ -729,6 +740,16 @@ static void client_on_pumped(void *context)
 		loop_stop(&c->loop);
 }
 
+static void client_on_bytes(void *context, bool inward, size_t count)
+{
+	struct client *c = context;
+
+	if (!c->draining)
+		carried_tell(&c->carried, c->keeper.fd, inward ? 0 : count);
+	else if (client_is_spent(c))
+		loop_stop(&c->loop);
+}
+
 /* A pipe in between: the command gets one end, a pump of ours the other. */
 static int client_give_pumped(struct client *c, int number, int fd)
 {
@@ -747,6 +768,8 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	}
 	r = pump_start(&c->pumps[number], &c->loop, fd, outside, number == 0);
 	c->pumps[number].on_done = client_on_pumped;
+	c->pumps[number].on_bytes = c->carries ? client_on_bytes : NULL;
+	c->pumps[number].left = c->carries && number > 0 ? &c->carried.left : NULL;
 	c->pumps[number].context = c;
 	c->pumped[number] = r == 0;
 	if (r < 0 || number == 0 || isatty(fd) != 1)
@@ -782,6 +805,7 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		c->spawn.terminal = true;
 		return 0;
 	}
+	c->carries = carried_begin(&c->carried, c->plan);
 	for (int i = 0; i < 3; i++) {
 		int fd = options->fds[i];
 		struct stat st;
@@ -859,40 +883,6 @@ static int client_watch_signals(struct client *c)
 	return loop_add(&c->loop, c->signals, EPOLLIN, client_on_signal, c, &c->signal_handle);
 }
 
-/* The keeper serves the session's control socket, and holds its lock with us. */
-static int client_send_control(struct client *c)
-{
-	const struct session_store *s = c->options->session;
-
-	if (!s)
-		return 0;
-	struct message_session m = {.name = s->name,
-				    .since = (uint64_t)clock_s(CLOCK_REALTIME),
-				    .pid = (uint64_t)getpid()};
-	const int fds[4] = {s->listener, s->folder, c->options->layers, c->options->shared};
-
-	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds,
-			    c->options->layers < 0   ? 2
-			    : c->options->shared < 0 ? 3
-						     : 4);
-}
-
-static int client_send_record(struct client *c)
-{
-	const struct record_folder *f = c->options->record;
-
-	if (!f)
-		return 0;
-	int first = c->options->first;
-	int shared = first >= 0 ? c->options->shared_first : -1;
-	const struct message_record m = {
-		.name = f->session, .folder = f->name, .first = first >= 0, .shared = shared >= 0};
-	const int fds[4] = {f->all, f->own, first, shared};
-
-	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds,
-			    2 + (first >= 0) + (shared >= 0));
-}
-
 /* What the box's terminal is to be like: as ours.  *modes is the caller's, and lives until the message
  * is sent. */
 static void client_describe_terminal(struct client *c, struct termios *modes)
@@ -920,6 +910,10 @@ static int client_start(struct client *c, const struct plan *plan,
 {
 	struct termios modes;
 	int ends[2] = {-1, -1};
+	_cleanup_fd_ int room = measuring_start(plan, options, &c->measurer_pid);
+
+	if (room < 0 && room != -ENOENT)
+		return error_sys(e, room, "starting to measure the layers");
 	int r = plan_seal(plan, e);
 
 	if (r < 0)
@@ -954,11 +948,13 @@ static int client_start(struct client *c, const struct plan *plan,
 		return r;
 
 	client_describe_terminal(c, &modes);
-	r = client_send_control(c);
+	r = introduce_session(options, c->keeper.fd);
 	if (r == 0)
-		r = client_send_record(c);
+		r = introduce_record(options, c->keeper.fd);
 	if (r == 0)
 		r = limited_send(&c->group, c->keeper.fd);
+	if (r == 0)
+		r = measuring_send(room, c->keeper.fd);
 	if (r == 0)
 		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
 				 c->given, c->given_count);
@@ -994,8 +990,10 @@ static void client_drain(struct client *c)
 		if (c->pumped[i] && c->pumps[i].error < 0)
 			text_printf(&err, "bawn: writing the command's output: %s\n",
 				    error_words(c->pumps[i].error));
+	if (client_is_spent(c))
+		text_printf(&err, "bawn: the limit output was reached: the rest is left out\n");
 	/* The command could not see this error: it wrote to our pipe and ended. */
-	if (c->pumped[1] && c->pumps[1].error < 0 && c->status == 0)
+	if (((c->pumped[1] && c->pumps[1].error < 0) || client_is_spent(c)) && c->status == 0)
 		c->status = W_EXITCODE(CLIENT_UNWRITTEN, 0);
 }
 
@@ -1028,6 +1026,7 @@ static void client_end(struct client *c)
 	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
 		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
+	measuring_end(c->measurer_pid);
 	limited_end(&c->group);
 	fd_close(&c->signals);
 	fd_close(&c->grace);

@@ -45,15 +45,19 @@ int limited_send(const struct cgroup *c, int channel)
 	_cleanup_fd_ int procs = openat(c->dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
 	_cleanup_fd_ int memory = openat(c->dir, "memory.events", O_RDONLY | O_CLOEXEC);
 	_cleanup_fd_ int processes = openat(c->dir, "pids.events", O_RDONLY | O_CLOEXEC);
-	const struct message_limits m = {memory >= 0, processes >= 0};
-	int fds[4] = {c->dir, procs, memory, processes};
+	/* Linux 5.14 has it. */
+	_cleanup_fd_ int end = openat(c->dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	const struct message_limits m = {memory >= 0, processes >= 0, end >= 0};
+	const int there[] = {memory, processes, end};
+	int fds[2 + BAWN_ARRAY_SIZE(there)] = {c->dir, procs};
+	size_t count = 2;
 
 	if (procs < 0)
-		return -errno;
-	if (memory < 0)
-		fds[2] = processes;
-	return message_send(channel, MESSAGE_LIMITS, &message_limits_schema, &m, fds,
-			    2 + (size_t)m.memory + (size_t)m.processes);
+		return -EACCES;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(there); i++)
+		if (there[i] >= 0)
+			fds[count++] = there[i];
+	return message_send(channel, MESSAGE_LIMITS, &message_limits_schema, &m, fds, count);
 }
 
 void limited_end(struct cgroup *c)

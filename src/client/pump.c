@@ -27,6 +27,20 @@ static bool pump_is_passing(int code)
 	return code == -EAGAIN || code == -EINTR;
 }
 
+static void pump_tell(const struct pump *p, ssize_t count)
+{
+	if (count > 0 && p->left)
+		*p->left -= (uint64_t)count;
+	if (count > 0 && p->on_bytes)
+		p->on_bytes(p->context, p->inward, (size_t)count);
+}
+
+/* How many bytes may be taken from the box, or (0) no more. */
+static size_t pump_most(const struct pump *p, size_t most)
+{
+	return p->left && *p->left < most ? (size_t)*p->left : most;
+}
+
 /* --- what the box has read ------------------------------------------------------------- */
 
 static size_t pump_unread(const struct pump *p)
@@ -190,6 +204,7 @@ static void pump_step_show(struct pump *p)
 		bool hung_up = poll(&caller, 1, 0) == 1 && (caller.revents & POLLHUP);
 		ssize_t n = pump_show(p, &all);
 
+		pump_tell(p, n);
 		if (n > 0) {
 			p->shown += (size_t)n;
 			continue;
@@ -277,7 +292,7 @@ static ssize_t pump_read(struct pump *p)
 			    ? pread(p->from, p->bytes, PUMP_BYTES, p->offset)
 		    : p->inward && p->kind == PUMP_SOCKET
 			    ? recv(p->from, p->bytes, PUMP_BYTES, MSG_DONTWAIT)
-			    : read(p->from, p->bytes, PUMP_BYTES);
+			    : read(p->from, p->bytes, pump_most(p, PUMP_BYTES));
 
 	if (n > 0 && p->inward)
 		p->offset += n;
@@ -328,8 +343,9 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 {
 	ssize_t n = 0;
 
-	if (can_read && p->len == 0 && !p->eof) {
+	if (can_read && p->len == 0 && !p->eof && pump_most(p, 1) > 0) {
 		n = pump_read(p);
+		pump_tell(p, n);
 		p->at = 0;
 		p->len = n > 0 ? (size_t)n : 0;
 		p->eof = n <= 0 && !pump_is_passing((int)n);
@@ -357,16 +373,19 @@ static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 /* Outward to a pipe: p->len is 1 while the caller's has no room. */
 static void pump_step_splice(struct pump *p)
 {
-	ssize_t n = splice(p->from, NULL, p->to, NULL, PUMP_MUCH, SPLICE_F_NONBLOCK);
+	if (pump_most(p, 1) == 0)
+		return;
+	ssize_t n = splice(p->from, NULL, p->to, NULL, pump_most(p, PUMP_MUCH), SPLICE_F_NONBLOCK);
 	struct pollfd box = {.fd = p->from, .events = POLLIN};
+	int code = n < 0 ? -errno : 0;
 
+	pump_tell(p, n);
 	if (n == 0)
 		pump_stop(p);
-	else if (n < 0 && !pump_is_passing(-errno))
-		pump_fail(p, -errno);
+	else if (n < 0 && !pump_is_passing(code))
+		pump_fail(p, code);
 	else
-		p->len =
-			n < 0 && errno == EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
+		p->len = code == -EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
 }
 
 /* Sets the events that each end waits for. */
@@ -374,9 +393,12 @@ static void pump_update(struct pump *p)
 {
 	if (p->done || (p->inward && p->to < 0))
 		return;
+	bool spent = pump_most(p, 1) == 0;
+
 	/* epoll always reports that a writer is gone.  As an edge it does so only once. */
 	if (p->from_waits)
-		(void)loop_set_events(p->loop, p->reader, p->len == 0 ? EPOLLIN : EPOLLET);
+		(void)loop_set_events(p->loop, p->reader,
+				      p->len == 0 && !spent ? EPOLLIN : EPOLLET);
 	if (p->to_waits)
 		/* A file is always ready to read: wait for the target instead. */
 		(void)loop_set_events(p->loop, p->writer,

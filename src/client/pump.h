@@ -62,7 +62,10 @@ struct pump {
 	long look_ns;
 	struct loop_handle look;
 
-	void (*on_done)(void *context); /* may be NULL */
+	uint64_t *left; /* outward: bytes that may still go through, of several pumps; or NULL */
+
+	void (*on_done)(void *context);                             /* may be NULL */
+	void (*on_bytes)(void *context, bool inward, size_t count); /* went through; may be NULL */
 	void *context;
 };
 

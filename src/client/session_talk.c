@@ -78,6 +78,8 @@ static int talk_on_state(void *context, struct channel_packet *packet, struct er
 	int r = message_decode(packet->body, &message_session_schema, &s->state, NULL, e);
 
 	s->state.name = s->name;
+	(void)snprintf(s->why, sizeof(s->why), "%s", r < 0 ? "" : s->state.why);
+	s->state.why = "";
 	return r < 0 ? r : talk_read_plan(s, packet->fds[0], e);
 }
 
@@ -129,7 +131,7 @@ static int talk_on_exited(void *context, struct channel_packet *packet, struct e
 }
 
 static const struct channel_rule talk_rules[] = {
-	{MESSAGE_STATE, "STATE", 512, 1, 1, 1u << 0, talk_on_state},
+	{MESSAGE_STATE, "STATE", 1024, 1, 1, 1u << 0, talk_on_state},
 	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << 0, talk_on_changed},
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << 0, talk_on_counted},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << 0, talk_on_paused},

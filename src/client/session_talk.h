@@ -15,6 +15,7 @@ struct session {
 	int fd;                          /* to its keeper; -1 when it does not answer */
 	int code;                        /* then why, -errno */
 	struct message_session state;
+	char why[32];            /* of the state */
 	struct arena arena;      /* of the plan */
 	const struct plan *plan; /* with the rules that are in force now; of one that answers */
 };

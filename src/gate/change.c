@@ -88,3 +88,14 @@ int change_on_count(void *context, struct channel_packet *packet, struct error *
 	sum.id = m.id;
 	return message_send(g->keeper.fd, MESSAGE_COUNTED, &message_counted_schema, &sum, NULL, 0);
 }
+
+int change_on_used(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	m.value = g->moved;
+	return r < 0 ? r
+		     : message_send(g->keeper.fd, MESSAGE_USED, &message_job_schema, &m, NULL, 0);
+}

@@ -160,6 +160,7 @@ bool flow_spend(struct gate *g, size_t count)
 	struct rules_verdict v;
 
 	if (count <= g->bytes_left) {
+		g->moved += count;
 		g->bytes_left -= g->bytes ? count : 0;
 		return true;
 	}

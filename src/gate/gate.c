@@ -261,6 +261,7 @@ static const struct channel_rule gate_keeper_rules[] = {
 	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, GATE_IN_ANY, gate_on_flush},
 	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, GATE_IN_ANY, change_on_count},
+	{MESSAGE_USED, "USED", 16, 0, 0, GATE_IN_ANY, change_on_used},
 };
 
 static int gate_on_keeper(void *context, uint32_t events)

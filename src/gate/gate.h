@@ -95,6 +95,7 @@ struct gate {
 	struct mute mute;
 	const struct plan_limit *bytes; /* of the session; NULL: unlimited */
 	uint64_t bytes_left;
+	uint64_t moved; /* bytes that went through, both ways */
 	struct arena arena;
 };
 

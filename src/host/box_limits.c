@@ -21,6 +21,7 @@ static const struct {
 	{PLAN_LIMIT_BOX_MEMORY, CGROUP_MEMORY, true, "memory.max"},
 	{PLAN_LIMIT_BOX_CPU, CGROUP_CPU, true, "cpu.max"},
 	{PLAN_LIMIT_BOX_CPU_WEIGHT, CGROUP_CPU, true, "cpu.weight"},
+	{PLAN_LIMIT_BOX_IO_WEIGHT, CGROUP_IO, true, "io.weight"},
 	{PLAN_LIMIT_PROCESSES, CGROUP_PIDS, false, "pids.max"},
 };
 
@@ -43,7 +44,8 @@ unsigned int box_limits_wanted(const struct plan *plan)
 
 unsigned int box_limits_look(unsigned int wanted, const char *runtime, int *ret_why)
 {
-	const unsigned int less[] = {wanted & CGROUP_MEMORY, wanted & CGROUP_CPU};
+	const unsigned int less[] = {wanted & (CGROUP_MEMORY | CGROUP_CPU), wanted & CGROUP_MEMORY,
+				     wanted & CGROUP_CPU, wanted & CGROUP_IO};
 	struct cgroup_place place;
 
 	*ret_why = cgroup_find_own(wanted, &place);
@@ -91,6 +93,9 @@ static int box_limits_write_one(int dir, size_t row, const struct plan_limit *li
 	box_limits_value(limit->kind, limit->value, text, sizeof(text));
 	int r = fd_write_file_at(dir, box_limits_rows[row].file, text);
 
+	/* A kernel that shares disks by BFQ alone. */
+	if (r == -ENOENT && limit->kind == PLAN_LIMIT_BOX_IO_WEIGHT)
+		r = fd_write_file_at(dir, "io.bfq.weight", text);
 	if (r == -ENOENT && !box_limits_rows[row].alone)
 		return 0;
 	/* What is swapped out is the box's memory as well.  A kernel without swap has no file. */

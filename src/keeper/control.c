@@ -25,6 +25,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
+	c->session.why = "";
 	c->listener = c->folder = c->layers = c->shared = c->plan = c->capture = -1;
 	c->change.plan = c->pause_timer = c->room_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
@@ -280,7 +281,17 @@ static int control_resume(struct control_peer *p)
 	return 0;
 }
 
-/* The peer is told when the box stands still; init is asked where nobody else has. */
+/* Asks init, where nobody else has. */
+static int control_begin_pause(struct control *c)
+{
+	if (c->pause_state != CONTROL_GOES)
+		return 0;
+	c->pause_state = CONTROL_STOPPING;
+	c->pause_id = ++c->next;
+	return c->pause(c->context, c->pause_id, 1);
+}
+
+/* The peer is told when the box stands still. */
 static int control_hold_still(struct control_peer *p)
 {
 	struct control *c = p->control;
@@ -290,11 +301,7 @@ static int control_hold_still(struct control_peer *p)
 		return 0;
 	}
 	p->pause_waits = true;
-	if (c->pause_state != CONTROL_GOES)
-		return 0;
-	c->pause_state = CONTROL_STOPPING;
-	c->pause_id = ++c->next;
-	return c->pause(c->context, c->pause_id, 1);
+	return control_begin_pause(c);
 }
 
 static int control_on_pause(void *context, struct channel_packet *packet, struct error *e)
@@ -312,6 +319,23 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 	return control_hold_still(p);
 }
 
+/* From now on it is held still, or not; `why` for a limit. */
+static void control_set_held(struct control *c, bool held, const char *why)
+{
+	c->session.held = held;
+	c->session.why = held ? why : "";
+}
+
+int control_hold(struct control *c, const char *why)
+{
+	if (c->session.held)
+		return 0;
+	control_set_held(c, true, why);
+	int r = control_begin_pause(c);
+
+	return r < 0 ? r : c->pause(c->context, c->pause_id, MESSAGE_PAUSE_FIRM);
+}
+
 /* Whoever paused for a moment lets go by himself; this is for good. */
 static int control_on_hold(void *context, struct channel_packet *packet, struct error *e)
 {
@@ -322,7 +346,7 @@ static int control_on_hold(void *context, struct channel_packet *packet, struct 
 
 	if (r < 0)
 		return r;
-	c->session.held = m.value != 0;
+	control_set_held(c, m.value != 0, "");
 	c->holds(c->context, c->session.held);
 	if (!c->session.held) {
 		control_update_pause(c);
@@ -372,7 +396,7 @@ int control_on_paused(struct control *c, struct span body, struct error *e)
 		return 0;
 	}
 	c->pause_state = m.failure ? CONTROL_GOES : CONTROL_PAUSED;
-	c->session.held = c->session.held && !m.failure;
+	control_set_held(c, c->session.held && !m.failure, c->session.why);
 	c->pause_count = m.count;
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
 		struct control_peer *p = &c->peers[i];
@@ -596,7 +620,7 @@ static int control_on_end(void *context, struct channel_packet *packet, struct e
 	p->waits = true;
 	/* Who is held still cannot end by himself. */
 	if (p->control->session.held) {
-		p->control->session.held = false;
+		control_set_held(p->control, false, "");
 		control_update_pause(p->control);
 	}
 	return p->control->end(p->control->context, m.value != 0);
@@ -632,6 +656,15 @@ static int control_on_wait(void *context, struct channel_packet *packet, struct 
 	return 0;
 }
 
+/* Of one whose command waits for the end of a pause: it is not served yet. */
+static int control_on_carried(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)context;
+	(void)packet;
+	(void)e;
+	return 0;
+}
+
 static const struct channel_rule control_rules[] = {
 	{MESSAGE_STATUS, "STATUS", 256, 0, 0, 1u << CONTROL_SERVING, control_on_status},
 	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
@@ -644,6 +677,7 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_HOLD, "HOLD", 16, 0, 0, 1u << CONTROL_SERVING, control_on_hold},
 	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << CONTROL_SERVING, control_on_reach},
 	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
+	{MESSAGE_CARRIED, "CARRIED", 16, 0, 0, 1u << CONTROL_SERVING, control_on_carried},
 };
 
 static int control_on_peer(void *context, uint32_t events)
@@ -746,6 +780,7 @@ int control_open(struct control *c, struct channel_packet *packet, struct error 
 		return error_set(e, -EPROTO, "a second control socket");
 	(void)snprintf(c->name, sizeof(c->name), "%s", c->session.name);
 	c->session.name = c->name;
+	c->session.why = "";
 	c->session.generation = 0;
 	c->listener = TAKE_FD(packet->fds[0]);
 	c->folder = TAKE_FD(packet->fds[1]);

@@ -156,6 +156,9 @@ void control_say_plain(struct control *c, bool opens);
 /* Serves peers from now on, and owns the plan. */
 int control_start(struct control *c, int plan, struct error *e);
 
+/* Holds the session still as HOLD does, for a limit of this name, a literal.  0 or -errno. */
+int control_hold(struct control *c, const char *why);
+
 /* The gate's answers. */
 int control_on_changed(struct control *c, struct span body, struct error *e);
 int control_on_counted(struct control *c, struct span body, struct error *e);

@@ -11,10 +11,13 @@ enum { JOINED_SERVING, JOINED_STREAMS = 1 << 3, JOINED_GROUP = 0x100, JOINED_NOT
 void joined_init(struct joined *j, struct loop *loop,
 		 int (*send)(void *context, uint32_t type, struct span body, const int *fds,
 			     size_t fd_count),
-		 void *context)
+		 void (*on_bytes)(void *context, size_t count), void *context)
 {
-	*j = (struct joined){
-		.loop = loop, .send = send, .context = context, .last = JOINED_FIRST - 1};
+	*j = (struct joined){.loop = loop,
+			     .send = send,
+			     .on_bytes = on_bytes,
+			     .context = context,
+			     .last = JOINED_FIRST - 1};
 }
 
 static struct joined_job *joined_by_id(const struct joined *j, uint64_t id)
@@ -62,6 +65,13 @@ static void joined_on_gone(void *context, struct master_view *view)
 {
 	(void)view;
 	joined_lose_peer(context);
+}
+
+static void joined_on_bytes(void *context, size_t count)
+{
+	const struct joined_job *job = context;
+
+	job->all->on_bytes(job->all->context, count);
 }
 
 /* The command has ended: says so when its last output has been taken.  The job may be gone then. */
@@ -124,11 +134,22 @@ static int joined_on_continue(void *context, struct channel_packet *packet, stru
 	return joined_pass(context, MESSAGE_CONTINUE, packet, e);
 }
 
+static int joined_on_carried(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		joined_on_bytes(context, m.value);
+	return r;
+}
+
 static const struct channel_rule joined_rules[] = {
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << JOINED_SERVING, joined_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << JOINED_SERVING, joined_on_resize},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << JOINED_SERVING, joined_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << JOINED_SERVING, joined_on_continue},
+	{MESSAGE_CARRIED, "CARRIED", 16, 0, 0, 1u << JOINED_SERVING, joined_on_carried},
 };
 
 static int joined_on_peer(void *context, uint32_t events)
@@ -172,7 +193,9 @@ static struct joined_job *joined_make(struct joined *j, int fd, struct loop_hand
 					     .context = job};
 		job->view = (struct master_view){.fd = fd, .handle = handle, .waited = true};
 		master_init(&job->master, j->loop,
-			    &(struct master_to){.on_gone = joined_on_gone, .context = job});
+			    &(struct master_to){.on_gone = joined_on_gone,
+						.on_bytes = joined_on_bytes,
+						.context = job});
 		(void)master_show(&job->master, &job->view, false);
 		return job;
 	}

@@ -4,7 +4,7 @@
  * one.  The keeper asks init to start it, as it did with the session's own command, and from then on
  * carries between its peer and it what it carries between the client and that:
  *
- *	from the peer	INPUT, RESIZE, SIGNAL, CONTINUE
+ *	from the peer	INPUT, RESIZE, SIGNAL, CONTINUE, CARRIED
  *	to the peer	OUTPUT, STOPPED, EXITED (the last one), FAILED (there is no command)
  *
  * A command belongs to its peer.  When the peer is gone the command's terminal hangs up and its group
@@ -36,6 +36,8 @@ struct joined {
 	/* To init; 0 or -errno. */
 	int (*send)(void *context, uint32_t type, struct span body, const int *fds,
 		    size_t fd_count);
+	/* A command wrote so many bytes, or (0) was given some. */
+	void (*on_bytes)(void *context, size_t count);
 	void *context;
 	uint64_t last; /* id that was given */
 	struct joined_job *jobs[JOINED_MAX];
@@ -44,7 +46,7 @@ struct joined {
 void joined_init(struct joined *j, struct loop *loop,
 		 int (*send)(void *context, uint32_t type, struct span body, const int *fds,
 			     size_t fd_count),
-		 void *context);
+		 void (*on_bytes)(void *context, size_t count), void *context);
 
 /*
  * SPAWN came from a peer: starts its command.  0: the peer's descriptor, which the loop watches with

@@ -3,7 +3,7 @@
  * The keeper stands outside the box and keeps one session: it makes the box,
  * holds the terminal's master (master.h), passes bytes and signals between the client
  * and init, watches the clock, and cleans up.  Its sides of the other processes are
- * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h,
+ * keyring.h, signing.h and recording.h, what the client is told in toward.h; who asks it later is in control.h and asked.h,
  * and what else runs in the box in joined.h.
  *
  *	state NEW	waits for START from the client; CONTROL may come before
@@ -25,9 +25,12 @@
 #include "asked.h"
 #include "channel.h"
 #include "control.h"
+#include "ending.h"
 #include "fd.h"
+#include "filling.h"
 #include "joined.h"
 #include "keyring.h"
+#include "lasting.h"
 #include "limiting.h"
 #include "loop.h"
 #include "make.h"
@@ -41,22 +44,19 @@
 #include "recording.h"
 #include "screening.h"
 #include "signing.h"
+#include "toward.h"
 #include "viewers.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
 enum { KEEPER_JOB = 1 }; /* the session's own command */
 enum {
-	KEEPER_GRACE_SECONDS = 10, /* to end in, when asked to */
-	KEEPER_HANG_UP_SECONDS = 1,
-	KEEPER_QUEUE_MAX = 256 << 10,
 	KEEPER_END_MS = 10000, /* a client that takes nothing is waited for */
 	KEEPER_KILLED_MS = 500,
 };
@@ -65,20 +65,16 @@ enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 struct keeper {
 	struct loop loop;
 	struct channel client, init;
-	struct loop_handle init_handle, timer_handle;
+	struct loop_handle init_handle;
 	int programs; /* the folder of the programs that we start */
-	int timer;
 	struct master master;
 	struct master_view client_view;
 	struct screening screening; /* where the command has a terminal */
 	struct viewers viewers;     /* who attached */
-	struct buf queue;           /* for the client, who has no room */
-	bool resolver_waits;        /* for that, too */
+	struct toward toward;       /* what the client is told */
 	bool detached;              /* the client sees the terminal no more */
-	int grace;                  /* a clock: the command was asked to end; or -1 */
-	struct loop_handle grace_handle;
+	struct ending ending;       /* if the command was asked to end */
 	bool killed;
-	bool hung_up; /* and was told that its terminal is gone */
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
@@ -87,7 +83,8 @@ struct keeper {
 	struct signing signing; /* if the plan has ssh keys */
 	struct recording recording;
 	struct limiting limiting; /* if the box has a cgroup */
-	int lookups;              /* the resolver's end, while there is none; or -1 */
+	struct lasting lasting;   /* its clocks */
+	struct filling filling;   /* how full the disk is */
 	struct control control;
 	struct joined joined; /* other commands in the box */
 	struct asked asked;   /* for snapshots, by the box */
@@ -101,60 +98,9 @@ struct keeper {
 	struct error failure;
 };
 
-/*
- * A small message to the client.  One whose terminal is not read (a hung ssh, Ctrl-S) does not read us
- * either, and must hold nobody up: what has no room waits in a queue.  When that is full, too, events are
- * left out, which are only shown; the record has them.
- */
-struct keeper_queued {
-	uint32_t type, len;
-};
-
-/* Sends what waits.  -EAGAIN: not all of it. */
-static int keeper_flush_client(struct keeper *k)
-{
-	int r = 0;
-
-	while (k->queue.len > 0) {
-		struct keeper_queued q;
-
-		memcpy(&q, k->queue.ptr, sizeof(q));
-		r = channel_send(k->client.fd, q.type,
-				 (struct span){(uint8_t *)k->queue.ptr + sizeof(q), q.len}, NULL,
-				 0);
-		if (r == -EAGAIN)
-			break;
-		size_t used = sizeof(q) + q.len;
-
-		memmove(k->queue.ptr, k->queue.ptr + used, k->queue.len - used);
-		k->queue.len -= used;
-	}
-	if (k->queue.len == 0 && k->resolver_waits) {
-		r = channel_send(k->client.fd, MESSAGE_RESOLVER, (struct span){NULL, 0},
-				 &k->lookups, 1);
-		k->resolver_waits = r == -EAGAIN;
-		if (r != -EAGAIN)
-			fd_close(&k->lookups);
-	}
-	k->client_view.more = k->queue.len > 0 || k->resolver_waits;
-	return r;
-}
-
 static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
 {
-	const struct keeper_queued q = {type, (uint32_t)body.len};
-	int r = k->queue.len > 0 ? -EAGAIN : channel_send(k->client.fd, type, body, NULL, 0);
-
-	if (r != -EAGAIN)
-		return r;
-	if (type == MESSAGE_EVENT && k->queue.len > KEEPER_QUEUE_MAX / 2)
-		return 0;
-	buf_put(&k->queue, &q, sizeof(q));
-	buf_put(&k->queue, body.ptr, body.len);
-	k->client_view.more = true;
-	return buf_error(&k->queue)
-		       ? -ENOBUFS
-		       : loop_set_events(&k->loop, k->client_view.handle, EPOLLIN | EPOLLOUT);
+	return toward_tell(&k->toward, type, body);
 }
 
 static int keeper_end(struct keeper *k)
@@ -346,6 +292,17 @@ static int keeper_on_changed(void *context, struct channel_packet *packet, struc
 	return control_on_changed(&k->control, packet->body, e);
 }
 
+static int keeper_on_moved(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		lasting_moved(&k->lasting, m.value);
+	return r;
+}
+
 static int keeper_on_counted(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -358,6 +315,7 @@ static const struct channel_rule keeper_gate_rules[] = {
 	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << KEEPER_RUNNING, keeper_on_done},
 	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_changed},
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_counted},
+	{MESSAGE_USED, "USED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_moved},
 };
 
 /* Shows that a part of bawn ended too early. */
@@ -378,6 +336,7 @@ static void keeper_lose_gate(struct keeper *k)
 	loop_remove(&k->loop, &k->gate_handle);
 	fd_close(&k->gate.fd);
 	control_lose_gate(&k->control);
+	lasting_lose_gate(&k->lasting);
 	keeper_tell_lost(k, "gate",
 			 "the network is closed from now on, and what is refused is not recorded");
 }
@@ -402,7 +361,7 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 		return 0;
 	const struct make_gate_fds given = {plan_fd, record};
 	int r = make_gate(k->plan, k->programs, &given, &k->gate_made, &k->resolver_made, &channel,
-			  &k->lookups, e);
+			  &k->toward.lookups, e);
 
 	if (r < 0)
 		return r;
@@ -575,6 +534,7 @@ static int keeper_reach(void *context, uint64_t id, uint64_t value)
 	if (k->init.fd < 0)
 		return -ENOTCONN;
 	recording_reach(&k->recording, value & 0xffff);
+	lasting_stir(&k->lasting);
 	return message_send(k->init.fd, MESSAGE_REACH, &message_job_schema, &m, NULL, 0);
 }
 
@@ -617,8 +577,9 @@ static int keeper_kill(struct keeper *k)
 	return keeper_end(k);
 }
 
-static void keeper_tell_command(struct keeper *k, unsigned int number)
+static void keeper_tell_command(void *context, unsigned int number)
 {
+	struct keeper *k = context;
 	const struct message_job m = {KEEPER_JOB, 0x100u | number};
 
 	(void)message_send(k->init.fd, MESSAGE_SIGNAL, &message_job_schema, &m, NULL, 0);
@@ -626,27 +587,9 @@ static void keeper_tell_command(struct keeper *k, unsigned int number)
 	(void)keeper_go_on(k, 1);
 }
 
-static int keeper_set_grace(struct keeper *k, time_t seconds)
+static int keeper_on_patience(void *context)
 {
-	const struct itimerspec when = {.it_value.tv_sec = seconds};
-
-	return timerfd_settime(k->grace, 0, &when, NULL) < 0 ? -errno : 0;
-}
-
-/* A shell at its terminal takes no SIGTERM: it is told that its terminal is gone, too. */
-static int keeper_on_grace(void *context, uint32_t events)
-{
-	struct keeper *k = context;
-	uint64_t times;
-
-	(void)events;
-	if (read(k->grace, &times, sizeof(times)) < 0)
-		return 0;
-	if (!k->master.had_one || k->hung_up)
-		return keeper_kill(k);
-	k->hung_up = true;
-	keeper_tell_command(k, SIGHUP);
-	return keeper_set_grace(k, KEEPER_GRACE_SECONDS - KEEPER_HANG_UP_SECONDS);
+	return keeper_kill(context);
 }
 
 /* `bawn stop` and `bawn kill`. */
@@ -657,14 +600,7 @@ static int keeper_stop(void *context, bool now)
 	recording_outside(&k->recording, now ? "kill" : "stop");
 	if (now || k->init.fd < 0)
 		return keeper_kill(k);
-	keeper_tell_command(k, SIGTERM);
-	if (k->grace >= 0)
-		return 0;
-	k->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (k->grace < 0 || keeper_set_grace(k, k->master.had_one ? KEEPER_HANG_UP_SECONDS
-								  : KEEPER_GRACE_SECONDS) < 0)
-		return keeper_kill(k);
-	return loop_add(&k->loop, k->grace, EPOLLIN, keeper_on_grace, k, &k->grace_handle);
+	return ending_begin(&k->ending, k->master.had_one);
 }
 
 static int keeper_type(void *context, struct span bytes)
@@ -683,6 +619,8 @@ static void keeper_holds(void *context, bool still)
 	struct keeper *k = context;
 
 	recording_outside(&k->recording, still ? "pause" : "resume");
+	if (!still)
+		filling_resume(&k->filling);
 }
 
 static void keeper_look(void *context, struct message_session *session)
@@ -691,6 +629,8 @@ static void keeper_look(void *context, struct message_session *session)
 
 	session->box = k->made.pid > 0 ? (uint64_t)k->made.pid : 0;
 	session->terminal = k->master.expected;
+	session->idle = lasting_idle(&k->lasting);
+	session->output = k->lasting.output;
 	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }
 
@@ -756,31 +696,72 @@ static int keeper_on_ask_socket(void *context, struct channel_packet *packet, st
 	return asked_open(&k->asked, TAKE_FD(packet->fds[0]), e);
 }
 
-static int keeper_on_timer(void *context, uint32_t events)
+/* --- how long it lasts ---------------------------------------------------------------- */
+
+static int keeper_on_used(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
-	struct error e = ERROR_INIT;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)events;
-	(void)error_set(&e, -ETIME, "the session's time is up");
-	error_next(&e, "The limit is wall-time in the policy; --limit wall-time=8h sets it.");
-	return keeper_fail(k, &e);
+	if (r == 0)
+		lasting_used(&k->lasting, m.value);
+	return r;
+}
+
+/* The box wrote so many bytes, to a terminal or a stream, or (0) was given some. */
+static void keeper_on_bytes(void *context, size_t count)
+{
+	struct keeper *k = context;
+
+	lasting_carried(&k->lasting, count);
+}
+
+static int keeper_on_carried(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		keeper_on_bytes(context, m.value);
+	return r;
+}
+
+static unsigned int keeper_ask_used(void *context)
+{
+	struct keeper *k = context;
+	const struct message_job m = {0, 0};
+	int init = message_send(k->init.fd, MESSAGE_USED, &message_job_schema, &m, NULL, 0);
+	int gate = k->gate.fd < 0 ? -ENOTCONN
+				  : message_send(k->gate.fd, MESSAGE_USED, &message_job_schema, &m,
+						 NULL, 0);
+
+	return (init == 0 ? LASTING_OF_INIT : 0u) | (gate == 0 ? LASTING_OF_GATE : 0u);
+}
+
+static bool keeper_is_held(void *context)
+{
+	const struct keeper *k = context;
+
+	return k->control.session.held;
+}
+
+static int keeper_on_over(void *context, enum plan_limit_kind kind, const struct error *why)
+{
+	struct keeper *k = context;
+
+	/* What is told of after the end comes too late for the record. */
+	if (k->ended || k->failure.code != 0)
+		return 0;
+	limiting_note(&k->recording, plan_limit_words[kind], why->text);
+	return keeper_fail(k, why);
 }
 
 static int keeper_start_clock(struct keeper *k)
 {
-	for (size_t i = 0; i < k->plan->limits.count; i++) {
-		const struct plan_limit *l = &k->plan->limits.items[i];
-		struct itimerspec when = {.it_value.tv_sec = (time_t)l->value};
+	const struct lasting_to to = {keeper_ask_used, keeper_is_held, keeper_on_over, k};
 
-		if (l->kind != PLAN_LIMIT_WALL_TIME)
-			continue;
-		k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-		if (k->timer < 0 || timerfd_settime(k->timer, 0, &when, NULL) < 0)
-			return -errno;
-		return loop_add(&k->loop, k->timer, EPOLLIN, keeper_on_timer, k, &k->timer_handle);
-	}
-	return 0;
+	return lasting_start(&k->lasting, &k->loop, k->plan, &to);
 }
 
 static int keeper_on_init(void *context, uint32_t events)
@@ -811,12 +792,18 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_REACHED, "REACHED", 16, 0, 1, 1u << KEEPER_RUNNING, keeper_on_reached},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},
+	{MESSAGE_USED, "USED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_used},
 };
 
 /* Shows what the recorder found when it compared the workspace with the record. */
 static void keeper_show(void *context, struct span event)
 {
 	(void)keeper_tell_client(context, MESSAGE_EVENT, event);
+}
+
+static void keeper_on_unmeasured(void *context)
+{
+	keeper_tell_lost(context, "measurer", "layers-size and record-size are not kept any more");
 }
 
 /* No box without a record. */
@@ -906,6 +893,10 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
 	if (r < 0)
 		return r;
+	r = filling_start(&k->filling, &k->loop, k->plan, &k->control, &k->recording, keeper_show,
+			  keeper_on_unmeasured, k);
+	if (r < 0)
+		return error_sys(e, r, "watching the disk");
 	k->client.state = KEEPER_RUNNING;
 	fd_close(&k->programs);
 	if (plan_goes_without(k->plan, PLAN_LAYER_HIDE_INIT))
@@ -931,6 +922,13 @@ static int keeper_on_limits(void *context, struct channel_packet *packet, struct
 	return limiting_take(&k->limiting, packet, e);
 }
 
+static int keeper_on_room(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return filling_take(&k->filling, packet, e);
+}
+
 static int keeper_on_record(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -941,7 +939,8 @@ static int keeper_on_record(void *context, struct channel_packet *packet, struct
 static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 4, 1u << KEEPER_NEW, keeper_on_record},
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 4, 1u << KEEPER_NEW, keeper_on_control},
-	{MESSAGE_LIMITS, "LIMITS", 16, 2, 4, 1u << KEEPER_NEW, keeper_on_limits},
+	{MESSAGE_LIMITS, "LIMITS", 24, 2, 5, 1u << KEEPER_NEW, keeper_on_limits},
+	{MESSAGE_ROOM, "ROOM", 0, 1, 1, 1u << KEEPER_NEW, keeper_on_room},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
@@ -951,6 +950,7 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
 	{MESSAGE_DETACH, "DETACH", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_detach},
+	{MESSAGE_CARRIED, "CARRIED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_carried},
 };
 
 /* Somebody does not take the terminal's output any more.  When it is the client, there is nobody to
@@ -995,7 +995,7 @@ static int keeper_on_client(void *context, uint32_t events)
 
 	/* One that is gone takes nothing: what it said last is read, and then its end. */
 	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
-		(void)keeper_flush_client(k);
+		(void)toward_flush(&k->toward);
 		master_on_room(&k->master, &k->client_view);
 		return 0;
 	}
@@ -1018,8 +1018,9 @@ static void keeper_end_box(struct keeper *k)
 {
 	if (k->made.pid <= 0)
 		return;
-	/* Two ways to end init: its channel closes, and it is killed. */
+	/* Two ways to end init: its channel closes, and it is killed; a third where it has a cgroup. */
 	fd_close(&k->init.fd);
+	limiting_kill(&k->limiting);
 	if (plan_goes_without(k->plan, PLAN_LAYER_PID_NS)) {
 		/* Without a pid namespace it has children to end first. */
 		struct pollfd wait_for = {.fd = k->made.pidfd, .events = POLLIN};
@@ -1040,7 +1041,7 @@ static void keeper_drain(struct keeper *k)
 		struct pollfd room = {.fd = k->client.fd, .events = POLLOUT};
 		struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
-		int r = keeper_flush_client(k);
+		int r = toward_flush(&k->toward);
 
 		if ((done && r != -EAGAIN) || ppoll(&room, 1, &patience, NULL) <= 0 ||
 		    (room.revents & (POLLHUP | POLLERR)))
@@ -1099,17 +1100,6 @@ static void keeper_end_record(struct keeper *k)
 	}
 }
 
-/* The rules allow a name for the first time.  The keeper can start no programs now; the client
- * can. */
-static void keeper_want_resolver(struct keeper *k)
-{
-	if (k->lookups < 0)
-		return;
-	k->resolver_waits = true;
-	if (keeper_flush_client(k) == -EAGAIN)
-		(void)loop_set_events(&k->loop, k->client_view.handle, EPOLLIN | EPOLLOUT);
-}
-
 /* Shows in the session what another command did to it. */
 static void keeper_tell_event(void *context, const struct message_event *event)
 {
@@ -1117,7 +1107,7 @@ static void keeper_tell_event(void *context, const struct message_event *event)
 	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 
 	if (k->control.names)
-		keeper_want_resolver(k);
+		toward_want_resolver(&k->toward);
 	recording_event(&k->recording, event);
 	schema_encode(&b, &message_event_schema, event);
 	if (buf_error(&b) == 0)
@@ -1138,9 +1128,8 @@ int keeper_run(int channel, int programs)
 
 	k.programs = programs;
 	k.parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
-	k.timer = k.grace = k.made.pidfd = k.init.fd = k.gate.fd = -1;
+	k.made.pidfd = k.init.fd = k.gate.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
-	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
@@ -1151,13 +1140,16 @@ int keeper_run(int channel, int programs)
 	k.control.end = keeper_stop;
 	k.control.type = keeper_type;
 	k.control.look = keeper_look;
+	ending_init(&k.ending, &k.loop, keeper_tell_command, keeper_on_patience, &k);
 	k.screening = SCREENING_INIT;
-	joined_init(&k.joined, &k.loop, keeper_to_init, &k);
+	joined_init(&k.joined, &k.loop, keeper_to_init, keeper_on_bytes, &k);
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
 	k.signing = SIGNING_INIT;
 	k.recording = RECORDING_INIT;
 	k.limiting = LIMITING_INIT;
+	k.lasting = LASTING_INIT;
+	k.filling = FILLING_INIT;
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
 				    .rules = keeper_client_rules,
@@ -1168,11 +1160,11 @@ int keeper_run(int channel, int programs)
 	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_view.handle) < 0)
 		return 1;
 	k.client_view.fd = channel;
+	toward_init(&k.toward, &k.loop, &k.client_view);
 	master_init(&k.master, &k.loop,
 		    &(struct master_to){keeper_on_view_gone, keeper_on_size, keeper_paint,
-					keeper_hush, &k});
+					keeper_hush, keeper_on_bytes, &k});
 	k.client_view.waited = true;
-	k.queue = BUF_INIT(KEEPER_QUEUE_MAX);
 	(void)master_show(&k.master, &k.client_view, false);
 	viewers_init(&k.viewers, &k.loop, &k.master, keeper_go_on, &k);
 	int r = loop_run(&k.loop);

@@ -16,7 +16,8 @@ int limiting_take(struct limiting *l, struct channel_packet *packet, struct erro
 
 	if (r < 0)
 		return r;
-	if (l->procs >= 0 || packet->fd_count != 2 + (size_t)m.memory + (size_t)m.processes)
+	if (l->procs >= 0 ||
+	    packet->fd_count != 2 + (size_t)m.memory + (size_t)m.processes + (size_t)m.kill)
 		return error_set(e, -EPROTO, "limits that do not fit");
 	l->dir = TAKE_FD(packet->fds[at++]);
 	l->procs = TAKE_FD(packet->fds[at++]);
@@ -24,6 +25,8 @@ int limiting_take(struct limiting *l, struct channel_packet *packet, struct erro
 		l->memory = TAKE_FD(packet->fds[at++]);
 	if (m.processes)
 		l->processes = TAKE_FD(packet->fds[at++]);
+	if (m.kill)
+		l->kill = TAKE_FD(packet->fds[at++]);
 	return 0;
 }
 
@@ -34,6 +37,18 @@ static uint64_t limiting_read(int fd, const char *word, uint64_t before)
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text), 0);
 
 	return n < 0 ? before : cgroup_count((struct span){(uint8_t *)text, (size_t)n}, word);
+}
+
+void limiting_note(struct recording *recording, const char *what, const char *reason)
+{
+	const struct message_event m = {.kind = MESSAGE_EVENT_LIMIT,
+					.host = what,
+					.count = 1,
+					.origin = "",
+					.reason = reason,
+					.line = ""};
+
+	recording_event(recording, &m);
 }
 
 static void limiting_tell(struct limiting *l, const char *what, uint64_t before, uint64_t now,
@@ -109,6 +124,12 @@ int limiting_watch(struct limiting *l, struct loop *loop, struct recording *reco
 	return r;
 }
 
+void limiting_kill(const struct limiting *l)
+{
+	if (l->kill >= 0)
+		(void)!write(l->kill, "1", 1);
+}
+
 void limiting_end(struct limiting *l)
 {
 	limiting_look_memory(l);
@@ -117,4 +138,5 @@ void limiting_end(struct limiting *l)
 	fd_close(&l->procs);
 	fd_close(&l->memory);
 	fd_close(&l->processes);
+	fd_close(&l->kill);
 }

@@ -16,6 +16,7 @@ struct limiting {
 	int procs;     /* -1: the box has no cgroup */
 	int memory;    /* memory.events; -1: there is none */
 	int processes; /* pids.events, likewise */
+	int kill;      /* cgroup.kill, likewise */
 	struct loop_handle memory_handle, processes_handle;
 	uint64_t ended;   /* processes that the kernel ended */
 	uint64_t refused; /* processes that it did not make */
@@ -24,7 +25,11 @@ struct limiting {
 	void *context;
 };
 
-#define LIMITING_INIT ((struct limiting){.dir = -1, .procs = -1, .memory = -1, .processes = -1})
+#define LIMITING_INIT \
+	((struct limiting){.dir = -1, .procs = -1, .memory = -1, .processes = -1, .kill = -1})
+
+/* The record gets an event: this limit was reached. */
+void limiting_note(struct recording *recording, const char *what, const char *reason);
 
 /* LIMITS of the client. */
 int limiting_take(struct limiting *l, struct channel_packet *packet, struct error *e);
@@ -32,6 +37,9 @@ int limiting_take(struct limiting *l, struct channel_packet *packet, struct erro
 /* From now on the record gets an event when a limit was reached, and `show` an encoded one. */
 int limiting_watch(struct limiting *l, struct loop *loop, struct recording *recording,
 		   void (*show)(void *context, struct span event), void *context);
+
+/* Ends all processes of the box at once, also those that are no descendants of its pid 1. */
+void limiting_kill(const struct limiting *l);
 
 /* The box has ended: what nobody was told yet. */
 void limiting_end(struct limiting *l);

@@ -89,6 +89,7 @@ static int master_pass(struct master *m)
 	if (n <= 0)
 		return n < 0 ? -errno : -EIO;
 	m->output_len = (size_t)n;
+	m->to.on_bytes(m->to.context, (size_t)n);
 	/* A picture that waits for room is no longer what is shown. */
 	if (m->painting) {
 		m->painting->behind = true;
@@ -244,6 +245,7 @@ void master_put(struct master *m, struct span bytes)
 {
 	if (m->fd < 0 && m->had_one)
 		return;
+	m->to.on_bytes(m->to.context, 0);
 	buf_put(&m->input, bytes.ptr, bytes.len);
 	m->input.error = 0; /* the buffer is full: the rest is lost */
 	if (m->fd >= 0)

@@ -50,6 +50,8 @@ struct master_to {
 	int (*paint)(void *context);
 	/* No more pieces of a picture, or go on. */
 	void (*hush)(void *context, bool hush);
+	/* The box wrote so many bytes, or (0) something was typed. */
+	void (*on_bytes)(void *context, size_t count);
 	void *context;
 };
 

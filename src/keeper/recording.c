@@ -275,6 +275,7 @@ static const struct {
 	[MESSAGE_EVENT_DNS] = {NOTE_DNS, "question"},
 	[MESSAGE_EVENT_CONNECT] = {NOTE_NETWORK, "connect"},
 	[MESSAGE_EVENT_LIMIT] = {NOTE_LIMIT, "reached"},
+	[MESSAGE_EVENT_PAUSED] = {NOTE_LIMIT, "paused"},
 	[MESSAGE_EVENT_LOST] = {NOTE_TAMPER, "lost"},
 	[MESSAGE_EVENT_MORE] = {NOTE_GAP, "more"},
 	[MESSAGE_EVENT_SIGN] = {NOTE_SECRET, "sign"},

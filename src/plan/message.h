@@ -80,6 +80,14 @@
  *	client -> keeper   LIMITS    before START, where the box has a cgroup: its folder, the file
  *	                             that takes processes, and those that tell of reached limits
  *
+ *	client -> keeper   ROOM      before START, where layers or record are limited: a pipe that says
+ *	                             again and again how large they are (struct message_room)
+ *
+ *	keeper -> init     USED      where a limit counts it: back USED, with the milliseconds of
+ *	                             processor time that the box has had so far
+ *	keeper -> gate     USED      the same; back USED, with the bytes that went through it
+ *	client -> keeper   CARRIED   its streams carried something: bytes that the box wrote
+ *
  *	peer -> keeper     SPAWN     another command for the box; from then on as between client and
  *	                             keeper (joined.h)
  *	                   ATTACH    the peer sees the session's terminal, and may type there
@@ -169,6 +177,9 @@ enum message_type {
 	MESSAGE_REACHED,
 	MESSAGE_RESTLESS,
 	MESSAGE_LIMITS,
+	MESSAGE_USED,
+	MESSAGE_CARRIED,
+	MESSAGE_ROOM,
 };
 
 struct message_failed {

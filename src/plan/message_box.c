@@ -31,6 +31,7 @@ const struct schema message_job_schema = SCHEMA_OF(struct message_job, message_j
 static const struct schema_field message_limits_fields[] = {
 	SCHEMA_FIELD_BOOL(struct message_limits, memory),
 	SCHEMA_FIELD_BOOL(struct message_limits, processes),
+	SCHEMA_FIELD_BOOL(struct message_limits, kill),
 };
 const struct schema message_limits_schema = SCHEMA_OF(struct message_limits, message_limits_fields);
 

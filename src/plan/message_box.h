@@ -28,7 +28,8 @@ struct message_spawn {
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
  * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses.
  * REACH: `job` is the number of the question, 0 from a peer; `value` the port, with
- * MESSAGE_REACH_V6 by IPv6.  REACHED: 0 and the socket, which is not connected yet, or an errno.  RESTLESS: `job` is the process's number in the box. */
+ * MESSAGE_REACH_V6 by IPv6.  REACHED: 0 and the socket, which is not connected yet, or an errno.  RESTLESS: `job` is the process's number in the box.
+ * USED: `value` is what was used.  CARRIED: `value` has the bytes that the box wrote; 0 where it was only given some. */
 enum {
 	MESSAGE_PAUSE_HELD = 2, /* value of PAUSE: has nothing run since? */
 	MESSAGE_PAUSE_FIRM = 3, /* end who goes on again and again; no answer */
@@ -40,10 +41,15 @@ struct message_job {
 	uint64_t value;
 };
 
-/* LIMITS: the descriptors are the folder, cgroup.procs, memory.events, pids.events, those that there
- * are, in this order. */
+/* LIMITS: the descriptors are the folder, cgroup.procs, memory.events, pids.events, cgroup.kill, those
+ * that there are, in this order. */
 struct message_limits {
-	bool memory, processes;
+	bool memory, processes, kill;
+};
+
+/* ROOM: the descriptor is a pipe of these, as they are in memory: bytes on the disk. */
+struct message_room {
+	uint64_t layers, record;
 };
 
 struct message_resize {

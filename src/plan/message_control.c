@@ -12,6 +12,11 @@ static const struct schema_field message_session_fields[] = {
 	SCHEMA_FIELD_BOOL(struct message_session, terminal),
 	SCHEMA_FIELD_U64(struct message_session, viewers),
 	SCHEMA_FIELD_U64(struct message_session, box),
+	SCHEMA_FIELD_STR(struct message_session, why),
+	SCHEMA_FIELD_U64(struct message_session, idle),
+	SCHEMA_FIELD_U64(struct message_session, output),
+	SCHEMA_FIELD_U64(struct message_session, layers),
+	SCHEMA_FIELD_U64(struct message_session, record),
 };
 const struct schema message_session_schema =
 	SCHEMA_OF(struct message_session, message_session_fields);

@@ -18,6 +18,11 @@ struct message_session {
 	bool terminal;       /* its command has one */
 	uint64_t viewers;    /* who see it */
 	uint64_t box;        /* its init, as seen outside */
+	const char *why;     /* the limit that holds it still, or "" */
+	uint64_t idle;       /* seconds since its last sign of life, where idle-time is limited */
+	uint64_t output;     /* bytes that its commands wrote, where that is limited */
+	uint64_t layers;     /* bytes on the disk, where they are limited */
+	uint64_t record;     /* likewise */
 };
 
 /*
@@ -27,7 +32,7 @@ struct message_session {
  * fields, and the numbers of both types never change; any other change of what peer and keeper say to
  * each other makes the version one more.
  */
-enum { MESSAGE_CONTROL_VERSION = 2 };
+enum { MESSAGE_CONTROL_VERSION = 3 };
 
 struct message_hello {
 	uint64_t version;

@@ -37,6 +37,7 @@ enum message_event_kind {
 			       * `reason` says what that is (message_wanted_words).  Without `host`:
 			       * so many more */
 	MESSAGE_EVENT_LISTENS, /* a program of the box listens at `port`, for the first time */
+	MESSAGE_EVENT_PAUSED,  /* by the limit `host`: `reason` says why, `line` what to do */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

@@ -28,12 +28,15 @@ const char *const plan_layer_words[PLAN_LAYER_COUNT] = {
 };
 
 const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
-	[PLAN_LIMIT_PROCESSES] = "processes",         [PLAN_LIMIT_OPEN_FILES] = "open-files",
-	[PLAN_LIMIT_FILE_SIZE] = "file-size",         [PLAN_LIMIT_MEMORY] = "memory-per-process",
-	[PLAN_LIMIT_CPU_TIME] = "cpu-time",           [PLAN_LIMIT_WALL_TIME] = "wall-time",
-	[PLAN_LIMIT_NETWORK] = "network-bytes",       [PLAN_LIMIT_BOX_MEMORY] = "memory",
-	[PLAN_LIMIT_BOX_MEMORY_SOFT] = "memory-soft", [PLAN_LIMIT_BOX_CPU] = "cpu-percent",
-	[PLAN_LIMIT_BOX_CPU_WEIGHT] = "cpu-weight",
+	[PLAN_LIMIT_PROCESSES] = "processes",     [PLAN_LIMIT_OPEN_FILES] = "open-files",
+	[PLAN_LIMIT_FILE_SIZE] = "file-size",     [PLAN_LIMIT_MEMORY] = "memory-per-process",
+	[PLAN_LIMIT_CPU_TIME] = "cpu-time",       [PLAN_LIMIT_WALL_TIME] = "wall-time",
+	[PLAN_LIMIT_IDLE_TIME] = "idle-time",     [PLAN_LIMIT_OUTPUT] = "output",
+	[PLAN_LIMIT_NETWORK] = "network-bytes",   [PLAN_LIMIT_LAYERS] = "layers-size",
+	[PLAN_LIMIT_RECORD] = "record-size",      [PLAN_LIMIT_DISK_FREE] = "disk-free",
+	[PLAN_LIMIT_BOX_MEMORY] = "memory",       [PLAN_LIMIT_BOX_MEMORY_SOFT] = "memory-soft",
+	[PLAN_LIMIT_BOX_CPU] = "cpu-percent",     [PLAN_LIMIT_BOX_CPU_WEIGHT] = "cpu-weight",
+	[PLAN_LIMIT_BOX_IO_WEIGHT] = "io-weight",
 };
 
 const char *const plan_backend_words[2] = {"namespace", "host"};

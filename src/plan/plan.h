@@ -161,12 +161,18 @@ enum plan_limit_kind {
 	PLAN_LIMIT_MEMORY,     /* RLIMIT_DATA, bytes, per process */
 	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
 	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
-	PLAN_LIMIT_NETWORK,    /* bytes both ways, whole session, kept by the gate */
+	PLAN_LIMIT_IDLE_TIME,  /* seconds without a sign of life, likewise (src/keeper/lasting.h) */
+	PLAN_LIMIT_OUTPUT,    /* bytes that its commands write to terminals and streams, likewise */
+	PLAN_LIMIT_NETWORK,   /* bytes both ways, whole session, kept by the gate */
+	PLAN_LIMIT_LAYERS,    /* bytes of its layers; it pauses (src/keeper/filling.h) */
+	PLAN_LIMIT_RECORD,    /* bytes of its record, likewise */
+	PLAN_LIMIT_DISK_FREE, /* bytes that stay free on their disk: with less it pauses */
 	/* Of the whole box, kept by its cgroup (src/host/box_limits.h). */
 	PLAN_LIMIT_BOX_MEMORY,      /* bytes */
 	PLAN_LIMIT_BOX_MEMORY_SOFT, /* bytes; above it the kernel slows the box down */
 	PLAN_LIMIT_BOX_CPU,         /* percent of one processor */
 	PLAN_LIMIT_BOX_CPU_WEIGHT,  /* its share beside others; theirs is 100 */
+	PLAN_LIMIT_BOX_IO_WEIGHT,   /* likewise, of busy disks */
 	PLAN_LIMIT_COUNT,
 };
 

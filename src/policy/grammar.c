@@ -168,11 +168,44 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.least = 1, .most = GRAMMAR_DURATION_MOST,
 		.help = "time by the clock, of the whole session",
 	},
+	[LIMIT(PLAN_LIMIT_IDLE_TIME)] = {
+		.name = "limits.idle-time", .type = GRAMMAR_DURATION,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 1, .most = GRAMMAR_DURATION_MOST,
+		.help = "time without a sign of life, after which the session ends",
+	},
+	[LIMIT(PLAN_LIMIT_OUTPUT)] = {
+		.name = "limits.output", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
+		.help = "bytes that its commands write to terminals and streams, of the whole session",
+	},
 	[LIMIT(PLAN_LIMIT_NETWORK)] = {
 		.name = "limits.network-bytes", .type = GRAMMAR_SIZE,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
 		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
 		.help = "bytes sent and received over the network, of the whole session",
+	},
+	[LIMIT(PLAN_LIMIT_LAYERS)] = {
+		.name = "limits.layers-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room on the disk for what it writes to its layers; above it the session pauses",
+	},
+	[LIMIT(PLAN_LIMIT_RECORD)] = {
+		.name = "limits.record-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 8 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room on the disk for its record; above it the session pauses",
+	},
+	[LIMIT(PLAN_LIMIT_DISK_FREE)] = {
+		.name = "limits.disk-free", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.in_preset = true, .standard = "64M", .least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "room that is left on the disk of its layers; below it the session pauses",
 	},
 	[LIMIT(PLAN_LIMIT_BOX_MEMORY)] = {
 		.name = "limits.memory", .type = GRAMMAR_SIZE,
@@ -199,6 +232,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
 		.in_preset = true, .standard = "unlimited", .least = 1, .most = 10000,
 		.help = "its share of busy processors, where other programs have 100; by a cgroup",
+	},
+	[LIMIT(PLAN_LIMIT_BOX_IO_WEIGHT)] = {
+		.name = "limits.io-weight", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = 10000,
+		.help = "its share of busy disks, where other programs have 100; by a cgroup",
 	},
 	[GRAMMAR_LIMITS_MISSING] = {
 		.name = "limits.missing", .type = GRAMMAR_WORD, .words = grammar_missing_words,

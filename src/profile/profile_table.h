@@ -102,7 +102,7 @@ static const struct profile_call profile_calls[] = {
 
 	/* files by name: the mount namespace and Landlock limit what they reach */
 	CALL_NAMES(open), CALL_FILES(openat), {"openat2", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_COVERS | IN_VERBS}, CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
-	CALL_KEYS(fstat), {"newfstatat", -1, IN_ALL | IN_COVERS}, CALL_LOOK(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
+	CALL_KEYS(fstat), {"newfstatat", -1, IN_ALL | IN_COVERS}, CALL_LOOK(statx), CALL_NAMES(statfs), {"fstatfs", -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_VERBS | IN_KEEPER},
 	CALL_PLAIN(access), CALL_PLAIN(faccessat), CALL_PLAIN(faccessat2), CALL(getdents), CALL_LOOK(getdents64),
 	CALL_PLAIN(getcwd), CALL(chdir), {"fchdir", -1, IN_ANY_BOX | IN_COVERS}, CALL_VERBS(rename), CALL_KEEP(renameat),
 	CALL_REVIEW(mkdir), CALL_KEEP(mkdirat), CALL_REVIEW(rmdir), CALL(link), CALL_VERBS(linkat), CALL_VERBS(unlink),

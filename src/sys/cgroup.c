@@ -27,6 +27,7 @@ static const struct {
 	{CGROUP_CPU, "cpu", "+cpu", "-cpu"},
 	{CGROUP_MEMORY, "memory", "+memory", "-memory"},
 	{CGROUP_PIDS, "pids", "+pids", "-pids"},
+	{CGROUP_IO, "io", "+io", "-io"},
 };
 
 const char *cgroup_mount(void)
@@ -76,6 +77,14 @@ static bool cgroup_has_word(const char *text, const char *word)
 	return false;
 }
 
+/* A kernel can have the controller and share no disk by weight.  The root of all does not show it. */
+static bool cgroup_weighs_io(int dir)
+{
+	return faccessat(dir, "io.weight", F_OK, 0) == 0 ||
+	       faccessat(dir, "io.bfq.weight", F_OK, 0) == 0 ||
+	       faccessat(dir, "cgroup.type", F_OK, 0) < 0;
+}
+
 /* The controllers that a file names.  One that cannot be read names none. */
 static unsigned int cgroup_read_controllers(int dir, const char *file)
 {
@@ -87,7 +96,7 @@ static unsigned int cgroup_read_controllers(int dir, const char *file)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cgroup_controllers); i++)
 		if (cgroup_has_word(buf_str(&text), cgroup_controllers[i].name))
 			found |= cgroup_controllers[i].bit;
-	return found;
+	return cgroup_weighs_io(dir) ? found : found & ~(unsigned int)CGROUP_IO;
 }
 
 unsigned int cgroup_controllers_of(const char *path)
@@ -363,4 +372,28 @@ uint64_t cgroup_count(struct span text, const char *word)
 		at = (size_t)(end - text.ptr) + 1;
 	}
 	return 0;
+}
+
+bool cgroup_pressure(struct span text, uint64_t *ret)
+{
+	static const char lead[] = "some avg10=";
+	uint64_t number = 0;
+	int after = -1; /* digits behind the point; -1: it has not come */
+
+	if (text.len < sizeof(lead) || memcmp(text.ptr, lead, sizeof(lead) - 1) != 0)
+		return false;
+	for (size_t at = sizeof(lead) - 1; at < text.len && after < 2; at++) {
+		uint8_t c = text.ptr[at];
+
+		if (c == '.' && after < 0) {
+			after = 0;
+			continue;
+		}
+		if (c < '0' || c > '9' || number > UINT32_MAX)
+			break;
+		number = number * 10 + (uint64_t)(c - '0');
+		after += after >= 0;
+	}
+	*ret = number;
+	return after == 2;
 }

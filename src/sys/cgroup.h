@@ -24,6 +24,7 @@ enum {
 	CGROUP_CPU = 1 << 0,
 	CGROUP_MEMORY = 1 << 1,
 	CGROUP_PIDS = 1 << 2,
+	CGROUP_IO = 1 << 3,
 };
 
 enum { CGROUP_NAME = 96 };
@@ -79,6 +80,10 @@ void cgroup_remove(struct cgroup *c);
 
 /* Whether a path is that of a cgroup which cgroup_make made. */
 bool cgroup_is_ours(const char *path);
+
+/* Of a file like memory.pressure: for how much of the last ten seconds some process waited, in hundredths
+ * of a percent.  False: the text does not say. */
+bool cgroup_pressure(struct span text, uint64_t *ret);
 
 /* A number after a word at the beginning of a line, as in memory.events; 0: it is not there. */
 uint64_t cgroup_count(struct span text, const char *word);

@@ -105,6 +105,26 @@ static void inside_put_process(void *context, const struct box_use_process *p)
 	buf_put_str(into, bare ? "]\n" : "\n");
 }
 
+/* Where the box has a cgroup: for how much of the last ten seconds something of it waited for what. */
+static void inside_put_pressure(struct buf *into, pid_t init)
+{
+	const char *lead = "\nwaited, of the last ten seconds: ";
+	struct box_use use;
+
+	if (box_use_of(init, &use) < 0)
+		return;
+	for (size_t i = 0; i < BOX_USE_PRESSURES; i++) {
+		if (!use.pressure[i].known)
+			continue;
+		buf_putf(into, "%s%s ", lead, box_use_pressure_words[i]);
+		box_use_put_percent(into, use.pressure[i].some);
+		buf_put_str(into, " %");
+		lead = ", ";
+	}
+	if (lead[0] == ',')
+		buf_put_char(into, '\n');
+}
+
 void inside_look(struct inside *s, struct model *m, int64_t now)
 {
 	const struct model_row *row = model_chosen(m);
@@ -122,6 +142,7 @@ void inside_look(struct inside *s, struct model *m, int64_t now)
 	buf_clear(&s->text);
 	page_put_facts(&s->text, row);
 	if (row->watch.init > 0 && row->has_processes) {
+		inside_put_pressure(&s->text, row->watch.init);
 		buf_put_str(&s->text, "\nprocesses\n");
 		(void)box_use_each(row->watch.init, inside_put_process, &s->text);
 	}

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { REFUSED_MAX = 512 }; /* as many as the gate distinguishes */
 
@@ -140,6 +141,17 @@ static void refused_on_lost(struct refused *r, const struct message_event *event
 		text_styled(r->live, TEXT_WARN, "bawn: %s\n", text);
 }
 
+/* A limit paused the session: who has it on his screen cannot see why nothing moves. */
+static void refused_on_paused(const struct message_event *event, bool quiet)
+{
+	const struct text err = text_open(STDERR_FILENO);
+	const char *end = quiet ? "\r\n" : "\n";
+
+	text_styled(&err, TEXT_WARN, "%sbawn: paused by the limit %s: %s%s", quiet ? end : "",
+		    event->host, event->reason, end);
+	text_printf(&err, "bawn: %s%s", event->line, end);
+}
+
 /* Somebody outside changed the rules of the session while it runs: notes it. */
 static void refused_on_change(struct refused *r, const struct message_event *event, bool quiet)
 {
@@ -166,6 +178,10 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 
 	if (event->kind == MESSAGE_EVENT_WANTED) {
 		refused_on_wanted(r, event);
+		return;
+	}
+	if (event->kind == MESSAGE_EVENT_PAUSED) {
+		refused_on_paused(event, quiet);
 		return;
 	}
 	if (event->kind == MESSAGE_EVENT_LOST) {

@@ -65,10 +65,11 @@ int verb_attach(const struct invocation *i)
 		r = session_find(i->argument_count ? i->arguments[0] : NULL, &session, &e);
 	how.plan = session.plan;
 	if (r == 0 && session.state.held)
-		text_printf(
-			&err,
-			"bawn: %s is paused: what you type waits there until 'bawn resume %s'\n",
-			session.shown, session.shown);
+		text_printf(&err,
+			    "bawn: %s is paused%s%s: what you type waits there until 'bawn resume "
+			    "%s'\n",
+			    session.shown, session.why[0] ? " by the limit " : "", session.why,
+			    session.shown);
 	if (r == 0)
 		r = client_attach(TAKE_FD(session.fd), invocation_has(i, OPTION_WATCH), &how, &left,
 				  &status, &e);

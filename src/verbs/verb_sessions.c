@@ -80,11 +80,26 @@ static const struct plan_limit *sessions_limit(const struct plan *plan, enum pla
 	return NULL;
 }
 
+/* ", layers 3 MiB of 1 GiB", where that is limited. */
+static void sessions_put_size(struct buf *into, const struct session *s, enum plan_limit_kind kind,
+			      const char *lead, uint64_t now)
+{
+	const struct plan_limit *limit = sessions_limit(s->plan, kind);
+
+	if (!limit)
+		return;
+	buf_put_str(into, lead);
+	words_size(into, now);
+	buf_put_str(into, " of ");
+	words_size(into, limit->value);
+}
+
 /* "12 of 1024 processes, 34 MiB of 2 GiB". */
 static void sessions_use(struct buf *into, const struct session *s, const struct box_use *use)
 {
 	const struct plan_limit *processes = sessions_limit(s->plan, PLAN_LIMIT_PROCESSES);
 	const struct plan_limit *memory = sessions_limit(s->plan, PLAN_LIMIT_BOX_MEMORY);
+	const struct plan_limit *idle = sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME);
 
 	buf_putf(into, "%" PRIu64, use->processes);
 	if (processes)
@@ -95,6 +110,15 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 		buf_put_str(into, " of ");
 		words_size(into, memory->value);
 	}
+	if (idle) {
+		buf_put_str(into, ", idle for ");
+		words_duration(into, s->state.idle);
+		buf_put_str(into, " of ");
+		words_duration(into, idle->value);
+	}
+	sessions_put_size(into, s, PLAN_LIMIT_OUTPUT, ", output ", s->state.output);
+	sessions_put_size(into, s, PLAN_LIMIT_LAYERS, ", layers ", s->state.layers);
+	sessions_put_size(into, s, PLAN_LIMIT_RECORD, ", record ", s->state.record);
 }
 
 static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
@@ -119,7 +143,11 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	size_t width = (size_t)t->width;
 
 	if (s->state.held || (s->state.terminal && s->state.viewers == 0))
-		buf_put_str(&line, s->state.held ? "paused  " : "detached  ");
+		buf_put_str(&line, s->state.held ? "paused" : "detached");
+	if (s->state.held && s->why[0])
+		buf_putf(&line, " by %s", s->why);
+	if (s->state.held || (s->state.terminal && s->state.viewers == 0))
+		buf_put_str(&line, "  ");
 	size_t used = line.len + SESSIONS_NAME;
 	size_t from = line.len;
 
@@ -135,6 +163,23 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 	text_styled(t, TEXT_FAINT, "%*s%s\n", SESSIONS_NAME, "", buf_str(&line));
 }
 
+/* Where its cgroup knows: for how much of the last ten seconds something of it waited, in percent. */
+static void sessions_json_pressure(struct json *j, const struct box_use *use)
+{
+	json_key(j, "pressure");
+	json_open(j, '{');
+	for (size_t i = 0; i < BOX_USE_PRESSURES; i++) {
+		_cleanup_buf_ struct buf percent = BUF_INIT(64);
+
+		if (!use->pressure[i].known)
+			continue;
+		box_use_put_percent(&percent, use->pressure[i].some);
+		json_key(j, box_use_pressure_words[i]);
+		json_raw(j, buf_span(&percent));
+	}
+	json_close(j, '}');
+}
+
 static void sessions_json_use(struct json *j, const struct session *s, const struct box_use *use)
 {
 	json_key(j, "use");
@@ -142,6 +187,15 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_key_u64(j, "processes", use->processes);
 	json_key_u64(j, "memory", use->memory);
 	json_key_bool(j, "cgroup", use->grouped);
+	sessions_json_pressure(j, use);
+	if (sessions_limit(s->plan, PLAN_LIMIT_IDLE_TIME))
+		json_key_u64(j, "idle", s->state.idle);
+	if (sessions_limit(s->plan, PLAN_LIMIT_OUTPUT))
+		json_key_u64(j, "output", s->state.output);
+	if (sessions_limit(s->plan, PLAN_LIMIT_LAYERS))
+		json_key_u64(j, "layers", s->state.layers);
+	if (sessions_limit(s->plan, PLAN_LIMIT_RECORD))
+		json_key_u64(j, "record", s->state.record);
 	json_close(j, '}');
 	json_key(j, "limits");
 	json_open(j, '{');
@@ -172,6 +226,8 @@ static void sessions_json_one(struct json *j, const char *state, const struct se
 		json_key_str(j, "preset", s->plan->preset);
 		json_key_bool(j, "gate", s->state.gate);
 		json_key_bool(j, "paused", s->state.held);
+		if (s->why[0])
+			json_key_str(j, "paused-by", s->why);
 		json_key_bool(j, "terminal", s->state.terminal);
 		json_key_u64(j, "viewers", s->state.viewers);
 		json_key_u64(j, "changes", s->state.generation);

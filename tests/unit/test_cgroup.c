@@ -207,15 +207,17 @@ static void limits_are_written_as_the_kernel_reads_them(void **state)
 	static const struct plan_limit limits[] = {
 		{PLAN_LIMIT_PROCESSES, 40, ""},         {PLAN_LIMIT_OPEN_FILES, 7, ""},
 		{PLAN_LIMIT_BOX_MEMORY, 200 << 20, ""}, {PLAN_LIMIT_BOX_MEMORY_SOFT, 1 << 20, ""},
-		{PLAN_LIMIT_BOX_CPU, 150, ""},          {PLAN_LIMIT_BOX_CPU_WEIGHT, 50, ""}};
+		{PLAN_LIMIT_BOX_CPU, 150, ""},          {PLAN_LIMIT_BOX_CPU_WEIGHT, 50, ""},
+		{PLAN_LIMIT_BOX_IO_WEIGHT, 60, ""}};
 	struct plan plan = plan_none;
 	struct error e = ERROR_INIT;
-	static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max",
-					    "cpu.max",    "cpu.weight",  "pids.max"};
+	static const char *const files[] = {"memory.max",   "memory.high", "memory.swap.max",
+					    "cpu.max",      "cpu.weight",  "pids.max",
+					    "io.bfq.weight"};
 
 	plan.limits.items = limits;
 	plan.limits.count = BAWN_ARRAY_SIZE(limits);
-	assert_int_equal(box_limits_wanted(&plan), CGROUP_MEMORY | CGROUP_CPU);
+	assert_int_equal(box_limits_wanted(&plan), CGROUP_MEMORY | CGROUP_CPU | CGROUP_IO);
 	group(t, "/box", "", "", "");
 	_cleanup_fd_ int dir = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int box = openat(dir, "box", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -232,6 +234,10 @@ static void limits_are_written_as_the_kernel_reads_them(void **state)
 	assert_has(t, "/box/cpu.max", "150000 100000");
 	assert_has(t, "/box/cpu.weight", "50");
 	assert_has(t, "/box/pids.max", "40");
+	assert_has(t, "/box/io.bfq.weight", "60");
+	put(t, "/box", "io.weight", "");
+	assert_int_equal(box_limits_write(box, &plan, &e), 0);
+	assert_has(t, "/box/io.weight", "60");
 }
 
 static void limits_of_processes_alone_need_no_cgroup(void **state)
@@ -291,6 +297,52 @@ static void one_that_is_made_is_locked_and_removed(void **state)
 	assert_int_equal(c.dir, -1);
 }
 
+static void a_share_of_disks_needs_a_kernel_that_weighs(void **state)
+{
+	const struct tree *t = *state;
+	struct cgroup_place p;
+
+	put(t, "", "cgroup.controllers", "\n");
+	put(t, "", "cgroup.subtree_control", "\n");
+	group(t, "/own", "cpu io memory\n", "io memory\n", "");
+	group(t, "/own/shell", "io memory\n", "\n", "4711\n");
+	put(t, "/own/shell", "cgroup.type", "domain\n");
+	put(t, "/own", "cgroup.type", "domain\n");
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY, &p), 0);
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY | CGROUP_IO, &p), -EOPNOTSUPP);
+	put(t, "/own", "io.weight", "default 100\n");
+	assert_int_equal(find(t, "/own/shell", CGROUP_MEMORY | CGROUP_IO, &p), 0);
+}
+
+static void pressure_is_read_in_hundredths(void **state)
+{
+	static const struct {
+		const char *text;
+		bool known;
+		uint64_t some;
+	} rows[] = {
+		{"some avg10=0.00 avg60=2.48 avg300=9.27 total=42\nfull avg10=7.00", true, 0},
+		{"some avg10=12.34 avg60=0.00", true, 1234},
+		{"some avg10=100.00 ", true, 10000},
+		{"full avg10=1.00 avg60=0.00\n", false, 0},
+		{"some avg10=", false, 0},
+		{"some avg10=1", false, 0},
+		{"some avg10=1.2", false, 0},
+		{"some avg10=.", false, 0},
+		{"some avg10=99999999999999999999999.99", false, 0},
+		{"", false, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		uint64_t some = 0;
+
+		assert_int_equal(cgroup_pressure(span_of_str(rows[i].text), &some), rows[i].known);
+		if (rows[i].known)
+			assert_int_equal(some, rows[i].some);
+	}
+}
+
 static void counts_are_read_by_their_whole_word(void **state)
 {
 	static const char text[] = "low 0\nhigh 12\nmax 3\noom 4\noom_kill 56\noom_group_kill 7\n";
@@ -326,6 +378,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_made_is_locked_and_removed, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_share_of_disks_needs_a_kernel_that_weighs, setup,
+						teardown),
+		cmocka_unit_test(pressure_is_read_in_hundredths),
 		cmocka_unit_test(counts_are_read_by_their_whole_word),
 	};
 
