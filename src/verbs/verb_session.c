@@ -128,7 +128,8 @@ static int wait_own_name(const char *typed, char ret_name[LAYERS_NAME_MAX + 1])
 		return -ENOENT;
 	const struct session_places places = session_places_of(&host);
 
-	return session_names_find(&places, typed, SESSION_RECORDED, ret_name, &ignored);
+	return session_names_find(&places, typed, SESSION_RECORDED, session_typed_now(), ret_name,
+				  &ignored);
 }
 
 /* A session that is over, or ends before it has answered, has an end all the same. */
