@@ -65,12 +65,12 @@ struct pause {
 	enum pause_state state;
 	int timer;
 	struct loop_handle timer_handle;
-	int64_t until;      /* clock_ms: when we give up */
-	unsigned int looks; /* so far */
-	uint64_t turns;     /* how often all threads got a processor, until all had stopped */
-	bool firm;          /* ends a process that goes on */
-	long guard_ns;      /* to the next look, while it is on */
-	bool restless;      /* something moved while it was on */
+	int64_t until;            /* clock_ms: when we give up */
+	unsigned int looks;       /* so far */
+	uint64_t turns;           /* how often all threads got a processor, until all had stopped */
+	bool firm;                /* ends a process that goes on */
+	long guard_ns;            /* to the next look, while it is on */
+	bool restless;            /* something moved while it was on */
 	bool was_still;           /* all had stopped at the last look */
 	struct pause_list found;  /* all of the box, as last seen */
 	struct pause_list before; /* as it was when the pause began */

@@ -322,7 +322,7 @@ static const struct session_known *names_whole(const struct session_names *n, co
 
 static const char *names_begun(const struct session_known *at, const char *typed)
 {
-	return str_after(at->name, typed)  ? at->name
+	return str_after(at->name, typed)    ? at->name
 	       : str_after(at->label, typed) ? at->label
 					     : NULL;
 }

@@ -73,8 +73,8 @@ static void test_which_is_meant(void **state)
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		struct error e = ERROR_INIT;
-		const struct session_known *found = session_names_match(
-			&names, rows[i].typed, SESSION_TYPED_BEGINNING, &e);
+		const struct session_known *found =
+			session_names_match(&names, rows[i].typed, SESSION_TYPED_BEGINNING, &e);
 
 		print_message("# %s\n", rows[i].typed);
 		assert_int_equal(e.code, rows[i].code);
