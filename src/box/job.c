@@ -75,10 +75,15 @@ static void job_report(int fd, int stopped, int value)
 	(void)fd_write_all(fd, &report, sizeof(report));
 }
 
+/* Of the signals only the one that ended the command gets through: one of init's own may wait. */
 static _Noreturn void job_end_like(int status)
 {
 	if (WIFSIGNALED(status)) {
-		process_reset_signals();
+		sigset_t others;
+
+		(void)sigfillset(&others);
+		(void)sigdelset(&others, WTERMSIG(status));
+		(void)sigprocmask(SIG_SETMASK, &others, NULL);
 		(void)signal(WTERMSIG(status), SIG_DFL);
 		(void)raise(WTERMSIG(status));
 	}

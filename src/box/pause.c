@@ -25,7 +25,7 @@ enum {
 	PAUSE_GUARD_NS =
 		5000000, /* to the next look, where something moved; else twice as long each time */
 	PAUSE_GUARD_MOST_NS = 320000000,
-	PAUSE_RESTLESS = 3, /* so often one process moves, then it is ended */
+	PAUSE_RESTLESS_NS = 20000000, /* at most, once something moved */
 	PAUSE_NAME = 24,
 };
 
@@ -34,6 +34,7 @@ struct pause_stat {
 	char name[PAUSE_NAME];
 	char state;
 	pid_t parent;
+	bool ending; /* the kernel takes it down: it runs nothing of its own any more */
 	long threads;
 };
 
@@ -53,7 +54,8 @@ static int pause_read(int dir, const char *name, char *into, size_t size)
 /* Reads "7 (a name) S 1 ...".  The name may have any byte in it. */
 static int pause_read_stat(int dir, struct pause_stat *ret)
 {
-	enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_THREADS = 20 };
+	enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_FLAGS = 9, FIELD_THREADS = 20 };
+	enum { FLAG_EXITING = 4 }; /* PF_EXITING of the kernel */
 	char text[1024];
 	int r = pause_read(dir, "stat", text, sizeof(text));
 
@@ -75,6 +77,8 @@ static int pause_read_stat(int dir, struct pause_stat *ret)
 		at++;
 		if (field + 1 == FIELD_PARENT)
 			ret->parent = (pid_t)strtol(at, NULL, 10);
+		if (field + 1 == FIELD_FLAGS)
+			ret->ending = strtoul(at, NULL, 10) & FLAG_EXITING;
 	}
 	ret->threads = strtol(at, NULL, 10);
 	return 0;
@@ -236,8 +240,12 @@ static int pause_look_process(void *context, int dir, pid_t pid)
 	}
 	if (st.threads <= 1 && pause_has_ended(&st))
 		return 0;
-	const struct pause_process p = {
-		.pid = pid, .parent = st.parent, .stopped = st.state == 'T'};
+	const struct pause_process p = {.pid = pid,
+					.parent = st.parent,
+					.stopped = st.state == 'T',
+					.ending = st.ending,
+					.runs = !own.still,
+					.turns = own.turns};
 
 	return pause_list_add(look->list, &p);
 }
@@ -336,7 +344,7 @@ void pause_end(struct pause *p)
 	pause_wake_in(p, 0);
 	/* While stopping we do not know yet which processes got the signal, and one that went on may have made others:
 	 * look again. */
-	if (p->state == PAUSE_STOPPING || p->restless != 0)
+	if (p->state == PAUSE_STOPPING || p->restless)
 		(void)pause_look(p, &look);
 	for (size_t i = 0; i < p->found.count; i++) {
 		const struct pause_process *was = pause_find(&p->before, p->found.items[i].pid);
@@ -410,8 +418,7 @@ static int pause_step(struct pause *p)
 	p->turns = look.turns;
 	if (still && !again) {
 		p->state = PAUSE_ON;
-		p->restless_count = 0;
-		p->restless = 0;
+		p->restless = false;
 		pause_wake_in(p, p->guard_ns = PAUSE_GUARD_NS);
 		return p->done(p->context, p->found.count, &e);
 	}
@@ -447,26 +454,51 @@ int pause_has_held(struct pause *p, struct error *e)
 	return -EBUSY;
 }
 
-/* Stops what moves once more.  One process that does so again and again has something that wakes it.  In a firm pause it
- * is ended: else that would be for all but those who do not want it. */
+/* What a process did since the last look. */
+enum pause_moved {
+	PAUSE_STAYED,
+	PAUSE_RAN, /* a turn, and it has stopped itself */
+	PAUSE_GOES_ON,
+};
+
+static enum pause_moved pause_compare_looks(struct pause_process *was,
+					    const struct pause_process *now)
+{
+	if (now->ending)
+		return PAUSE_STAYED;
+	if (!was || now->runs)
+		return PAUSE_GOES_ON;
+	if (now->turns == was->turns)
+		return PAUSE_STAYED;
+	was->turns = now->turns;
+	return was->ran++ ? PAUSE_GOES_ON : PAUSE_RAN;
+}
+
+/* Stops what moves once more.  What moves has something that wakes it: all else has stopped.  In a firm pause it is
+ * ended, at the second turn if it stops itself: else that would be for all but those who do not want it. */
 static int pause_guard(struct pause *p)
 {
 	struct pause_list seen = {0};
 	struct pause_look look = {.list = &seen};
+	bool moved = false;
 	int r = pause_look(p, &look);
 
-	free(seen.items);
-	p->guard_ns = p->guard_ns * 2 < PAUSE_GUARD_MOST_NS ? p->guard_ns * 2 : PAUSE_GUARD_MOST_NS;
-	if (r == 0 && !look.still) {
-		p->guard_ns = PAUSE_GUARD_NS;
-		p->restless_count = look.moving == p->restless ? p->restless_count + 1 : 1;
-		p->restless = look.moving;
-		if (p->firm && p->restless_count >= PAUSE_RESTLESS) {
-			(void)kill(look.moving, SIGKILL);
-			r = p->ended(p->context, look.moving);
-		}
-		(void)kill(-1, SIGSTOP);
+	for (size_t i = 0; r == 0 && i < seen.count; i++) {
+		const pid_t pid = seen.items[i].pid;
+		enum pause_moved how =
+			pause_compare_looks(pause_find(&p->found, pid), &seen.items[i]);
+
+		moved = moved || how != PAUSE_STAYED;
+		if (p->firm && how == PAUSE_GOES_ON && kill(pid, SIGKILL) == 0)
+			r = p->ended(p->context, pid);
 	}
+	free(seen.items);
+	if (moved)
+		(void)kill(-1, SIGSTOP);
+	p->restless = p->restless || moved;
+	const long most = p->restless ? PAUSE_RESTLESS_NS : PAUSE_GUARD_MOST_NS;
+
+	p->guard_ns = moved ? PAUSE_GUARD_NS : p->guard_ns * 2 < most ? p->guard_ns * 2 : most;
 	pause_wake_in(p, p->guard_ns);
 	/* Who asks at the end whether all held is told what is wrong. */
 	return r == -ENOENT || r == -ESRCH || r == -ENOMEM ? 0 : r;

@@ -20,8 +20,8 @@
  *
  * Any SIGCONT wakes a process, also one from its own timer, and nothing can prevent that.  So
  * init goes on looking and stops again what moves; in a firm pause, which is for as long as the
- * person wants it, it ends a process that moves three times.  And the user of a pause asks at its end whether nothing ran: the kernel counts how often a thread
- * got a processor.
+ * person wants it, it ends a process that moves, or that is made.  And the user of a pause asks at
+ * its end whether nothing ran: the kernel counts how often a thread got a processor.
  *
  * Init looks through a /proc of its own that is mounted nowhere.  The box's /proc shows only
  * processes that can be traced, so a process could hide from it.
@@ -43,6 +43,10 @@ struct pause_process {
 	uint32_t depth; /* steps to the top */
 	bool waits;     /* has children, and may be waiting for one */
 	bool stopped;   /* it was stopped before the pause: we do not continue it */
+	bool ending;    /* the kernel takes it down */
+	bool runs;      /* it has not stopped */
+	uint64_t turns; /* how often its threads got a processor, once it had stopped */
+	uint32_t ran;   /* how often that number changed during the pause */
 };
 
 struct pause_list {
@@ -55,19 +59,18 @@ struct pause {
 	int proc; /* the root of a /proc; -1: there is none, and no pause */
 	/* The pause is on; or, with e->code, it failed and is off. */
 	int (*done)(void *context, size_t count, const struct error *e);
-	/* A process went on again and again while the pause was on, and was ended. */
+	/* A process went on while the pause was on, and was ended. */
 	int (*ended)(void *context, pid_t pid);
 	void *context;
 	enum pause_state state;
 	int timer;
 	struct loop_handle timer_handle;
-	int64_t until;      /* clock_ms: when we give up */
-	unsigned int looks; /* so far */
-	uint64_t turns;     /* how often all threads got a processor, until all had stopped */
-	bool firm;          /* ends a process that goes on again and again */
-	long guard_ns;      /* to the next look, while it is on */
-	pid_t restless;     /* what moved last while it was on, and how often in a row */
-	unsigned int restless_count;
+	int64_t until;            /* clock_ms: when we give up */
+	unsigned int looks;       /* so far */
+	uint64_t turns;           /* how often all threads got a processor, until all had stopped */
+	bool firm;                /* ends a process that goes on */
+	long guard_ns;            /* to the next look, while it is on */
+	bool restless;            /* something moved while it was on */
 	bool was_still;           /* all had stopped at the last look */
 	struct pause_list found;  /* all of the box, as last seen */
 	struct pause_list before; /* as it was when the pause began */

@@ -322,6 +322,7 @@ static int parse_words(struct parser *p)
 			p->at++;
 		} else if (str_equal(word, "--")) {
 			p->at++;
+			p->into->dashed = p->into->argument_count == 0;
 			if (v->arguments_max != 0)
 				parse_rest(p);
 		} else {

@@ -167,6 +167,7 @@ struct invocation {
 	size_t value_count;
 	char **arguments; /* what follows the options (or "--"); NULL-terminated */
 	int argument_count;
+	bool dashed;  /* all of them stand behind "--" */
 	char **words; /* the whole command line, as we got it */
 };
 

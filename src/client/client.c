@@ -140,6 +140,7 @@ static int client_show(struct client *c, struct span bytes)
 	/* An answer that nobody types into the box would be left for the user's shell. */
 	c->sight.filter.questions = c->terminal.raw && !c->watches;
 	c->sight.filter.bytes = c->byte_letters;
+	c->sight.terminal = c->terminal.fd;
 	int r = terminal_sight_pass(&c->sight, bytes, &passed);
 
 	if (r == 0 && c->output >= 0 && fd_write_all(c->output, passed.ptr, passed.len) == -EPIPE)
@@ -370,7 +371,7 @@ static void client_leave_terminal(struct client *c, bool flush)
 /* Sets the terminal right: the box is gone or stopped and cannot undo what it switched on. */
 static void client_end_terminal(struct client *c)
 {
-	bool undone = terminal_sight_undo(&c->sight, c->output, terminal_is_ours(&c->terminal));
+	bool undone = terminal_sight_undo(&c->sight, c->output);
 
 	client_leave_terminal(c, undone);
 }
@@ -719,11 +720,8 @@ static bool client_is_drained(const struct client *c)
 /* A terminal that a stream went to is set right when that has ended. */
 static void client_undo_pumped(struct client *c, int number)
 {
-	const struct terminal there = {.fd = c->options->fds[number]};
-
 	if (c->pumps[number].filter)
-		(void)terminal_sight_undo(&c->pump_sights[number], there.fd,
-					  terminal_is_ours(&there));
+		(void)terminal_sight_undo(&c->pump_sights[number], c->options->fds[number]);
 	c->pumps[number].filter = NULL;
 }
 
@@ -776,6 +774,7 @@ static int client_give_pumped(struct client *c, int number, int fd)
 		return r;
 	r = terminal_sight_init(&c->pump_sights[number], c->plan, c->error);
 	c->pump_sights[number].filter.bytes = c->byte_letters;
+	c->pump_sights[number].terminal = c->options->fds[number];
 	c->pumps[number].filter = client_filter_pumped;
 	c->pumps[number].filter_context = &c->pump_sights[number];
 	return r;

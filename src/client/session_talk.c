@@ -489,11 +489,12 @@ static int talk_say_none(const struct session_places *places, const char *typed,
 	const struct session_known *known = NULL;
 
 	if (session_names_get(places, SESSION_KEPT | SESSION_RECORDED, &names, &own) == 0)
-		known = session_names_match(&names, typed, &own);
+		known = session_names_match(&names, typed, SESSION_TYPED_WHOLE, &own);
 	if (!known) {
-		(void)error_set(e, -ENOENT, "there is no session %s", typed);
-		error_next(e, "'bawn sessions' lists those that run.");
+		if (!e->next[0])
+			error_next(e, "'bawn sessions' lists those that run.");
 	} else {
+		*e = ERROR_INIT;
 		(void)error_set(e, -ENOENT, "the session %s does not run any more", known->name);
 		if (known->where & SESSION_KEPT)
 			error_next(e,
@@ -506,14 +507,14 @@ static int talk_say_none(const struct session_places *places, const char *typed,
 	return -ENOENT;
 }
 
-/* No session has this very name: the beginning of one will do, and a label. */
+/* No session has this very name: a label will do, and the beginning of one if a person looks. */
 static int talk_open_meant(const struct session_places *places, const char *typed,
 			   struct session *ret_session, struct error *e)
 {
 	char name[LAYERS_NAME_MAX + 1];
 
 	*e = ERROR_INIT;
-	int r = session_names_find(places, typed, SESSION_RUNS, name, e);
+	int r = session_names_find(places, typed, SESSION_RUNS, session_typed_now(), name, e);
 
 	if (r == 0) {
 		r = talk_open(places, name, ret_session, e);

@@ -70,6 +70,9 @@ static const struct filter_row filter_silent[] = {
 	{'=', 0, "u"},
 };
 
+/* Of these, what is over once it is done: colours are undone for whoever has the terminal. */
+static const struct filter_row filter_passing[] = {{0, 0, "@ABCDEFGHIJKLMPSXZ`abdefm"}};
+
 /* What programs ask, and the terminal answers in words of its own: numbers, or its name. */
 static const struct filter_row filter_questions[] = {
 	{0, 0, "cnt"}, {'?', 0, "num"}, {'>', 0, "cq"}, {0, '$', "p"}, {'?', '$', "p"},
@@ -226,6 +229,9 @@ static void filter_end_sequence(struct terminal_filter *f, char final, struct bu
 
 	if (!well)
 		filter_keep(f, TERMINAL_OTHER);
+	else if (f->behind && !scrolls &&
+		 !filter_is_in(filter_passing, BAWN_ARRAY_SIZE(filter_passing), first, mid, final))
+		; /* a mode of a terminal that another program uses */
 	else if (first == '?' && !mid && (final == 'h' || final == 'l'))
 		filter_private_modes(f, final, into);
 	else if (!first && !mid && (final == 'h' || final == 'l'))
@@ -516,12 +522,15 @@ static void filter_escape(struct terminal_filter *f, uint8_t byte, struct buf *i
 	else if (byte >= 0x20 && byte < 0x30) {
 		filter_begin(f, FILTER_ESCAPE_MID, byte);
 		f->words[f->len++] = (char)byte;
-	} else if (byte == 'c')
-		filter_reset(f, into);
-	else if (filter_has("78=>DEHM69", (char)byte)) {
+	} else if (byte == 'c') {
+		if (!f->behind)
+			filter_reset(f, into);
+	} else if (filter_has(f->behind ? "DEM" : "78=>DEHM69", (char)byte)) {
 		buf_put_char(into, FILTER_ESC);
 		buf_put_char(into, (char)byte);
-	} else if (byte != '\\') /* the end of a string that is none */
+	} else if (byte != '\\' &&
+		   !(f->behind &&
+		     filter_has("78=>H69", (char)byte))) /* the end of a string that is none */
 		filter_keep(f, byte == 'Z' ? TERMINAL_QUESTIONS : TERMINAL_OTHER);
 }
 
@@ -540,6 +549,8 @@ static void filter_escape_mid(struct terminal_filter *f, uint8_t byte, struct bu
 		filter_keep(f, TERMINAL_OTHER);
 		return;
 	}
+	if (f->behind)
+		return;
 	buf_put_char(into, FILTER_ESC);
 	buf_put_char(into, f->words[0]);
 	buf_put_char(into, (char)byte);
@@ -643,9 +654,10 @@ static void filter_letter(struct terminal_filter *f, const uint8_t *letter, size
 		buf_put(into, letter, len);
 }
 
-static bool filter_is_shown(uint8_t control)
+/* Bell to shift-in; other letters, which shift-out begins, would stay. */
+static bool filter_is_shown(const struct terminal_filter *f, uint8_t control)
 {
-	return control >= '\a' && control <= 0x0f; /* bell to shift-in */
+	return control >= '\a' && control <= 0x0f && !(f->behind && control == 0x0e);
 }
 
 /* A byte below 0x20, or DEL.  Within a sequence terminals obey it at once. */
@@ -676,7 +688,7 @@ static void filter_control(struct terminal_filter *f, uint8_t byte, struct buf *
 	}
 	if (f->state == FILTER_PALETTE)
 		filter_break_off(f, into);
-	if (filter_is_shown(byte))
+	if (filter_is_shown(f, byte))
 		buf_put_char(into, (char)byte);
 	else if (byte == FILTER_ENQ)
 		filter_keep(f, TERMINAL_QUESTIONS);
@@ -764,8 +776,8 @@ static size_t filter_plain(const struct terminal_filter *f, const uint8_t *bytes
 
 	while (n < len) {
 		uint8_t byte = bytes[n];
-		size_t letter = (byte >= 0x20 && byte < FILTER_DEL) || filter_is_shown(byte) ? 1
-				: byte < 0xc3 || f->bytes                                    ? 0
+		size_t letter = (byte >= 0x20 && byte < FILTER_DEL) || filter_is_shown(f, byte) ? 1
+				: byte < 0xc3 || f->bytes                                       ? 0
 							  : filter_sure_letter(bytes + n, len - n);
 
 		if (letter == 0)

@@ -52,6 +52,7 @@ struct terminal_filter {
 	/* The caller's. */
 	bool questions;     /* may change at any time */
 	bool bytes;         /* the terminal has one byte for each letter: not UTF-8 */
+	bool behind;        /* another program has the terminal: nothing passes that would stay */
 	unsigned int allow; /* 1u << enum terminal_class */
 	bool (*link)(void *context, bool tls, struct span authority); /* NULL: none passes */
 	void *context;

@@ -3,6 +3,7 @@
 
 #include "authority.h"
 #include "fd.h"
+#include "terminal.h"
 
 enum { SIGHT_HTTP = 80, SIGHT_HTTPS = 443 };
 
@@ -28,7 +29,8 @@ static bool sight_may_link(void *rules, bool tls, struct span authority)
 int terminal_sight_init(struct terminal_sight *s, const struct plan *plan, struct error *e)
 {
 	*s = (struct terminal_sight){
-		.passed = BUF_INIT((size_t)TERMINAL_SIGHT_MAX * TERMINAL_FILTER_GROWTH)};
+		.passed = BUF_INIT((size_t)TERMINAL_SIGHT_MAX * TERMINAL_FILTER_GROWTH),
+		.terminal = -1};
 	int r = rules_of_plan(plan, &s->links, e);
 
 	if (r < 0)
@@ -48,9 +50,17 @@ void terminal_sight_fini(struct terminal_sight *s)
 	buf_fini(&s->passed);
 }
 
+static bool sight_is_ours(const struct terminal_sight *s)
+{
+	const struct terminal there = {.fd = s->terminal};
+
+	return terminal_is_ours(&there);
+}
+
 int terminal_sight_pass(struct terminal_sight *s, struct span bytes, struct span *ret)
 {
 	buf_clear(&s->passed);
+	s->filter.behind = !sight_is_ours(s);
 	terminal_filter_feed(&s->filter, bytes.ptr, bytes.len, &s->passed);
 	if (buf_error(&s->passed))
 		return buf_error(&s->passed);
@@ -59,11 +69,11 @@ int terminal_sight_pass(struct terminal_sight *s, struct span bytes, struct span
 	return 0;
 }
 
-bool terminal_sight_undo(struct terminal_sight *s, int output, bool whole)
+bool terminal_sight_undo(struct terminal_sight *s, int output)
 {
 	_cleanup_buf_ struct buf undo = BUF_INIT(2048);
 
-	terminal_state_undo(&s->shown, whole, &undo);
+	terminal_state_undo(&s->shown, sight_is_ours(s), &undo);
 	if (output >= 0 && undo.len > 0)
 		(void)fd_write_all(output, undo.ptr, undo.len);
 	terminal_filter_undone(&s->filter);

@@ -24,6 +24,7 @@ struct terminal_sight {
 	struct terminal_state shown; /* what may have changed there */
 	struct buf passed;           /* what came out of the filter last */
 	struct rules *links;
+	int terminal; /* where it is shown.  In its background only text, colours and the cursor pass */
 };
 
 /* Bytes at a time. */
@@ -36,7 +37,7 @@ void terminal_sight_fini(struct terminal_sight *s);
 int terminal_sight_pass(struct terminal_sight *s, struct span bytes, struct span *ret);
 
 /* Writes what sets the terminal right (terminal_state_undo); whether there was anything. */
-bool terminal_sight_undo(struct terminal_sight *s, int output, bool whole);
+bool terminal_sight_undo(struct terminal_sight *s, int output);
 
 /* Says in one line what the terminal was spared since the last time, if that is worth a word. */
 void terminal_sight_say(struct terminal_sight *s, const struct text *to);

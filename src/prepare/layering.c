@@ -83,7 +83,8 @@ static bool layering_meant(const struct layering *g, const char *typed,
 	struct error ignored = ERROR_INIT;
 
 	(void)layers_each_session(g->layers, layering_on_name, &n, &ignored);
-	const struct session_known *found = session_names_match(&n.names, typed, e);
+	const struct session_known *found =
+		session_names_match(&n.names, typed, SESSION_TYPED_BEGINNING, e);
 
 	if (found)
 		(void)snprintf(ret_name, LAYERS_NAME_MAX + 1, "%s", found->name);

@@ -178,12 +178,18 @@ int which_settle(struct invocation *i, struct error *e)
 	if (!typed || host_gather_user(&arena, &host, &own) < 0)
 		return 0;
 	const struct session_places places = session_places_of(&host);
-	int r = session_names_find(&places, typed, SESSION_KEPT, name, &own);
+	int r = session_names_find(&places, typed, SESSION_KEPT,
+				   invocation_has(i, OPTION_YES) ? SESSION_TYPED_WHOLE
+								 : SESSION_TYPED_BEGINNING,
+				   name, &own);
 
-	if (r == -ENOTUNIQ)
+	/* Of one that is not there the verb itself says more. */
+	const bool unclear = r == -ENOTUNIQ || (r == -ENOENT && own.next[0]);
+
+	if (unclear)
 		*e = own;
 	for (size_t n = 0; r == 0 && n < i->value_count; n++)
 		if (i->values[n].id == OPTION_SESSION)
 			i->values[n].value = name;
-	return r == -ENOTUNIQ ? r : 0;
+	return unclear ? r : 0;
 }

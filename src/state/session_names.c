@@ -304,43 +304,76 @@ int session_names_get(const struct session_places *places, unsigned int where,
 
 /* --- which one ------------------------------------------------------------------------ */
 
-const struct session_known *session_names_match(const struct session_names *n, const char *typed,
-						struct error *e)
+enum session_typed session_typed_now(void)
 {
-	const struct session_known *found = NULL;
+	return isatty(STDERR_FILENO) ? SESSION_TYPED_BEGINNING : SESSION_TYPED_WHOLE;
+}
 
+static const struct session_known *names_whole(const struct session_names *n, const char *typed)
+{
 	for (size_t i = 0; i < n->count; i++)
 		if (str_equal(n->items[i].name, typed))
 			return &n->items[i];
 	for (size_t i = 0; i < n->count; i++)
 		if (n->items[i].label[0] && str_equal(n->items[i].label, typed))
 			return &n->items[i];
+	return NULL;
+}
+
+static const char *names_begun(const struct session_known *at, const char *typed)
+{
+	return str_after(at->name, typed)    ? at->name
+	       : str_after(at->label, typed) ? at->label
+					     : NULL;
+}
+
+const struct session_known *session_names_match(const struct session_names *n, const char *typed,
+						enum session_typed how, struct error *e)
+{
+	const struct session_known *found = names_whole(n, typed);
+
+	if (found)
+		return found;
 	for (size_t i = 0; typed[0] && i < n->count; i++) {
 		const struct session_known *at = &n->items[i];
 
-		if (!str_after(at->name, typed) && !str_after(at->label, typed))
+		if (!names_begun(at, typed))
 			continue;
 		if (found) {
 			(void)error_set(e, -ENOTUNIQ, "'%s' may be %s or %s", typed,
-					str_after(found->name, typed) ? found->name : found->label,
-					str_after(at->name, typed) ? at->name : at->label);
+					names_begun(found, typed), names_begun(at, typed));
 			error_next(e, "Say more of it.");
 			return NULL;
 		}
 		found = at;
 	}
-	if (!found)
-		(void)error_set(e, -ENOENT, "there is no session %s", typed);
-	return found;
+	if (found && how == SESSION_TYPED_BEGINNING)
+		return found;
+	(void)error_set(e, -ENOENT, "there is no session %s", typed);
+	if (found)
+		error_next(e, "%s begins so: in a script and with --yes, say the whole name.",
+			   names_begun(found, typed));
+	return NULL;
 }
 
 int session_names_find(const struct session_places *places, const char *typed, unsigned int where,
-		       char ret_name[LAYERS_NAME_MAX + 1], struct error *e)
+		       enum session_typed how, char ret_name[LAYERS_NAME_MAX + 1], struct error *e)
 {
-	_cleanup_session_names_ struct session_names names = {NULL, 0};
+	_cleanup_session_names_ struct session_names names = {NULL, 0}, all = {NULL, 0};
 	int r = session_names_get(places, where, &names, e);
-	const struct session_known *found = r < 0 ? NULL : session_names_match(&names, typed, e);
+	const struct session_known *found = r < 0 ? NULL : names_whole(&names, typed);
 
+	if (r < 0)
+		return r;
+	if (!found && where != SESSION_ANYWHERE) {
+		r = session_names_get(places, SESSION_ANYWHERE, &all, e);
+		if (r < 0)
+			return r;
+		if (names_whole(&all, typed))
+			return error_set(e, -ENOENT, "there is no session %s", typed);
+	}
+	if (!found)
+		found = session_names_match(&names, typed, how, e);
 	if (!found)
 		return e->code;
 	(void)snprintf(ret_name, LAYERS_NAME_MAX + 1, "%s", found->name);

@@ -26,6 +26,15 @@ enum session_where {
 	SESSION_ANYWHERE = SESSION_RUNS | SESSION_KEPT | SESSION_RECORDED,
 };
 
+/* What a person may type for a name. */
+enum session_typed {
+	SESSION_TYPED_BEGINNING, /* its beginning will do */
+	SESSION_TYPED_WHOLE,     /* nobody looks, so it is the whole name: 'api' is never 'api2' */
+};
+
+/* By whether standard error is a terminal. */
+enum session_typed session_typed_now(void);
+
 struct session_known {
 	char name[LAYERS_NAME_MAX + 1];
 	char label[SESSION_NAME_MAX]; /* or "" */
@@ -44,14 +53,15 @@ void session_names_fini(struct session_names *n);
 int session_names_get(const struct session_places *places, unsigned int where,
 		      struct session_names *ret, struct error *e);
 
-/* The one of this name or label, or else the only one that begins so.  NULL: -ENOENT, or -ENOTUNIQ with
+/* The one of this name or label, or else the only one that begins so.  NULL: -ENOENT, or -ENOTUNIQ, with
  * a sentence. */
 const struct session_known *session_names_match(const struct session_names *n, const char *typed,
-						struct error *e);
+						enum session_typed how, struct error *e);
 
-/* Both: the own name of the session that is meant. */
+/* Both: the own name of the session that is meant.  The whole name of one that is elsewhere is no
+ * beginning of another's. */
 int session_names_find(const struct session_places *places, const char *typed, unsigned int where,
-		       char ret_name[LAYERS_NAME_MAX + 1], struct error *e);
+		       enum session_typed how, char ret_name[LAYERS_NAME_MAX + 1], struct error *e);
 
 /* The session that has this label; -ENOENT. */
 int session_label_read(const char *state, const char *label, char ret_name[LAYERS_NAME_MAX + 1]);

@@ -340,6 +340,14 @@ struct model_wish model_key(struct model *m, int key)
 		return w;
 	}
 	m->said[0] = '\0';
+	if (m->ended[0] && key != MODEL_KEY_BACK) {
+		model_say(m, "%s has ended. What you typed went nowhere; Esc goes on", m->ended);
+		return w;
+	}
+	if (m->ended[0]) {
+		m->ended[0] = '\0';
+		return w;
+	}
 	if (m->asks == MODEL_STOP) {
 		w = model_answer_stop(m, key);
 	} else if (m->asks == MODEL_ALLOW) {

@@ -154,6 +154,19 @@ static void top_act(struct top *t, const struct model_wish *w)
 		model_say(&t->model, "%s %s ...", verbs_of[w->act], w->name);
 }
 
+/* What a person types to a session that has just ended is for no other. */
+static void top_after_attach(struct top *t, const char *name)
+{
+	gather_hurry(&t->gather, &t->model, name);
+	gather_look(&t->gather, &t->model, clock_now());
+	const struct model_row *row = model_find(&t->model, name);
+
+	if (row && model_is_live(row))
+		return;
+	(void)snprintf(t->model.ended, sizeof(t->model.ended), "%s", name);
+	model_say(&t->model, "%s has ended. Esc goes on", name);
+}
+
 static void top_do(struct top *t, const struct model_wish *w)
 {
 	const char *const attach[] = {"bawn", "attach", w->name, NULL};
@@ -173,8 +186,12 @@ static void top_do(struct top *t, const struct model_wish *w)
 		page_fini(&t->shown);
 		break;
 	case MODEL_ATTACH:
+		top_act_here(t, attach, false);
+		top_after_attach(t, w->name);
+		t->tick = 0;
+		break;
 	case MODEL_DIFF:
-		top_act_here(t, w->act == MODEL_ATTACH ? attach : diff, w->act == MODEL_DIFF);
+		top_act_here(t, diff, true);
 		gather_hurry(&t->gather, &t->model, w->name);
 		t->tick = 0;
 		break;
@@ -265,6 +282,9 @@ static void top_on_signal(struct top *t)
 	case SIGCHLD:
 		break;
 	default:
+		/* Ctrl-\ leaves a session: it was pressed once more than that took. */
+		if (info.ssi_signo == SIGQUIT && info.ssi_code == SI_KERNEL)
+			break;
 		t->ended_by = (int)info.ssi_signo;
 		t->quit = true;
 	}

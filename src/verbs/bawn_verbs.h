@@ -33,7 +33,7 @@ int verb_policy(const struct invocation *i);
 int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
 
-/* The session that is meant: of --session, or the word before "--" where a running one is called so; NULL: no
+/* The session that is meant: of --session, or the word before "--", which need not be one; NULL: no
  * name.  *ret_words: how many of the arguments that took. */
 const char *verb_session_before(const struct invocation *i, int *ret_words);
 

@@ -70,7 +70,8 @@ static int rename_do(const struct invocation *i, struct error *e)
 		r = session_names_get(&places, SESSION_ANYWHERE, &names, e);
 	if (r < 0)
 		return r;
-	const struct session_known *own = session_names_match(&names, i->arguments[0], e);
+	const struct session_known *own =
+		session_names_match(&names, i->arguments[0], session_typed_now(), e);
 
 	if (!own)
 		return e->code;
@@ -123,10 +124,13 @@ static int rm_look(struct rm *rm, const char *typed)
 {
 	_cleanup_session_names_ struct session_names names = {NULL, 0};
 	int r = session_names_get(&rm->places, SESSION_ANYWHERE, &names, &rm->e);
-	const struct session_known *own = r < 0 ? NULL : session_names_match(&names, typed, &rm->e);
+	enum session_typed how =
+		invocation_has(rm->i, OPTION_YES) ? SESSION_TYPED_WHOLE : session_typed_now();
+	const struct session_known *own =
+		r < 0 ? NULL : session_names_match(&names, typed, how, &rm->e);
 
 	if (!own) {
-		if (rm->e.code == -ENOENT)
+		if (rm->e.code == -ENOENT && !rm->e.next[0])
 			error_next(&rm->e, "'bawn sessions --all' lists them.");
 		return rm->e.code;
 	}

@@ -128,7 +128,8 @@ static int wait_own_name(const char *typed, char ret_name[LAYERS_NAME_MAX + 1])
 		return -ENOENT;
 	const struct session_places places = session_places_of(&host);
 
-	return session_names_find(&places, typed, SESSION_RECORDED, ret_name, &ignored);
+	return session_names_find(&places, typed, SESSION_RECORDED, session_typed_now(), ret_name,
+				  &ignored);
 }
 
 /* A session that is over, or ends before it has answered, has an end all the same. */
@@ -201,12 +202,9 @@ int verb_resume(const struct invocation *i)
 const char *verb_session_before(const struct invocation *i, int *ret_words)
 {
 	const char *named = invocation_value(i, OPTION_SESSION);
-	_cleanup_session_ struct session session = {.fd = -1};
-	struct error ignored = ERROR_INIT;
 
 	*ret_words = 0;
-	if (named || i->argument_count < 3 || !str_equal(i->arguments[1], "--") ||
-	    session_find(i->arguments[0], &session, &ignored) < 0)
+	if (named || i->dashed || i->argument_count < 3 || !str_equal(i->arguments[1], "--"))
 		return named;
 	*ret_words = 2;
 	return i->arguments[0];
@@ -246,9 +244,27 @@ static int session_send(struct session *s, const struct invocation *i, struct er
 	return r < 0 ? r : session_type(s, buf_span(&text), e);
 }
 
+/* "send NAME text" would type both words into the session of this folder. */
+static bool send_forgot_dashes(const struct invocation *i)
+{
+	_cleanup_session_ struct session session = {.fd = -1};
+	struct error e = ERROR_INIT;
+
+	if (i->dashed || invocation_has(i, OPTION_SESSION) || i->argument_count < 2 ||
+	    str_equal(i->arguments[1], "--") || session_find(i->arguments[0], &session, &e) < 0)
+		return false;
+	(void)error_set(&e, -EINVAL, "%s is a session, or text for the one of this folder",
+			i->arguments[0]);
+	error_next(&e, "Say 'bawn send %s -- TEXT', or 'bawn send -- TEXT'.", i->arguments[0]);
+	verb_complain(&e);
+	return true;
+}
+
 int verb_send(const struct invocation *i)
 {
 	int words;
 
+	if (send_forgot_dashes(i))
+		return EXIT_BAWN;
 	return session_with(i, verb_session_before(i, &words), session_send);
 }

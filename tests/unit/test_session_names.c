@@ -73,7 +73,8 @@ static void test_which_is_meant(void **state)
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		struct error e = ERROR_INIT;
-		const struct session_known *found = session_names_match(&names, rows[i].typed, &e);
+		const struct session_known *found =
+			session_names_match(&names, rows[i].typed, SESSION_TYPED_BEGINNING, &e);
 
 		print_message("# %s\n", rows[i].typed);
 		assert_int_equal(e.code, rows[i].code);
@@ -82,6 +83,21 @@ static void test_which_is_meant(void **state)
 		else
 			assert_null(found);
 	}
+}
+
+/* Where nobody looks, the beginning of a name is none. */
+static void test_whole_names(void **state)
+{
+	struct session_known items[] = {{"api2", "", SESSION_RUNS}, {"calm", "site", SESSION_KEPT}};
+	const struct session_names names = {items, BAWN_ARRAY_SIZE(items)};
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_null(session_names_match(&names, "api", SESSION_TYPED_WHOLE, &e));
+	assert_int_equal(e.code, -ENOENT);
+	assert_non_null(strstr(e.next, "api2 begins so"));
+	assert_ptr_equal(session_names_match(&names, "api2", SESSION_TYPED_WHOLE, &e), &items[0]);
+	assert_ptr_equal(session_names_match(&names, "site", SESSION_TYPED_WHOLE, &e), &items[1]);
 }
 
 /* One label for a session; it goes where it is told, and leads nowhere else. */
@@ -120,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_may_be_a_name),
 		cmocka_unit_test(test_which_is_meant),
+		cmocka_unit_test(test_whole_names),
 		cmocka_unit_test_setup_teardown(test_labels, fake_home_setup, fake_home_teardown),
 	};
 

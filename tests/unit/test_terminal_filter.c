@@ -172,6 +172,33 @@ static void test_nobody_asks_when_nobody_listens(void **state)
 	}
 }
 
+/* In the background of a terminal nothing passes that would stay there. */
+static void test_behind_another_program(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{"text\r\n\033[1;31mred\033[0m\033[2K\033[3A\033[2J\033D\033M",
+		 "text\r\n\033[1;31mred\033[0m\033[2K\033[3A\033[2J\033D\033M"},
+		{"a\033[?1003;1006h\033[?1049h\033[?25l\033[?7lb", "ab"},
+		{"a\033[>1u\033[=1;2u\033[>4;2m\033[4h\033[20hb", "ab"},
+		{"a\033[5;9r\033[?69h\033[2 q\033[!p\033cb", "ab"},
+		{"a\033(0\033)0\016b\0337\0338\033=\033>\033H\033#8c", "abc"},
+		{"a\033[c\033[6n\033[?2026$pb", "ab"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1 << 20);
+		struct terminal_filter f = filter(0);
+
+		f.questions = false;
+		f.behind = true;
+		run(&f, rows[i].in, strlen(rows[i].in), &b);
+		assert_string_equal(buf_str(&b), rows[i].out);
+	}
+}
+
 static void test_letters(void **state)
 {
 	(void)state;
@@ -396,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_what_passes_is_as_it_was),
 		cmocka_unit_test(test_what_is_left_out_is_counted),
 		cmocka_unit_test(test_nobody_asks_when_nobody_listens),
+		cmocka_unit_test(test_behind_another_program),
 		cmocka_unit_test(test_letters),
 		cmocka_unit_test(test_controls_within),
 		cmocka_unit_test(test_reset_is_said_otherwise),
