@@ -730,6 +730,20 @@ bool hold_is_install_script(struct span key);
 
 /* --- hold_npm.c --------------------------------------------------------------------------- */
 
+/* What npm and its like do.  All files ask this one table. */
+enum hold_npm {
+	HOLD_NPM_RUNS = 1,   /* runs scripts of package.json by their names */
+	HOLD_NPM_STARTS = 2, /* starts the program that follows */
+	HOLD_NPM_SHORT = 4,  /* has npm's short forms: t, restart */
+	HOLD_NPM_BIN = 8,    /* has programs of node_modules/.bin in PATH */
+};
+
+/* Everything that this program does; 0: it is none of them. */
+unsigned int hold_npm_does(struct span program);
+
+/* A word of the text is a program that does one of these. */
+bool hold_npm_has(struct span text, unsigned int what);
+
 /* The command that the word at `at` belongs to is npm, or one like it. */
 bool hold_says_npm(struct span text, size_t at);
 
