@@ -37,6 +37,8 @@ enum message_event_kind {
 			       * `reason` says what that is (message_wanted_words).  Without `host`:
 			       * so many more */
 	MESSAGE_EVENT_LISTENS, /* a program of the box listens at `port`, for the first time */
+	MESSAGE_EVENT_WROTE,   /* at the end: `count` files changed in the folder `host`, which the
+				* user granted for writing */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
