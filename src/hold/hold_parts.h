@@ -728,7 +728,7 @@ int hold_look_install(struct hold_judge *j, const char *dir);
 /* A script of package.json with this key runs at an install.  hold_package.c */
 bool hold_is_install_script(struct span key);
 
-/* --- hold_npm.c --------------------------------------------------------------------------- */
+/* --- hold_programs.c ---------------------------------------------------------------------- */
 
 /* What npm and its like do.  All files ask this one table. */
 enum hold_npm {
@@ -743,6 +743,8 @@ unsigned int hold_npm_does(struct span program);
 
 /* A word of the text is a program that does one of these. */
 bool hold_npm_has(struct span text, unsigned int what);
+
+/* --- hold_npm.c --------------------------------------------------------------------------- */
 
 /* The command that the word at `at` belongs to is npm, or one like it. */
 bool hold_says_npm(struct span text, size_t at);

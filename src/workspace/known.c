@@ -178,18 +178,15 @@ static int known_keep_landed(int session, int into, int64_t made)
 	return r;
 }
 
-int known_keep(const struct layers *l, const struct layers_snapshot *s)
+int known_keep(const struct layers *l, const struct layers_snapshot *s, int session)
 {
 	/* Who made the files of a folder is asked of a session as it is. */
 	const struct known_files first = {.but = "makers", .apart = ""};
 	char name[KNOWN_NAME_MAX];
 	struct stat st;
-	_cleanup_fd_ int session = layers_session_dir(l, s->session, false);
-	_cleanup_fd_ int all = session < 0 ? session : layers_dir(l->dir, known_folder, true);
+	_cleanup_fd_ int all = layers_dir(l->dir, known_folder, true);
 
 	known_name(s, name);
-	if (session == -ENOENT)
-		return 0;
 	if (all < 0)
 		return all;
 	if (fstatat(all, name, &st, AT_SYMLINK_NOFOLLOW) == 0)

@@ -20,9 +20,9 @@
 
 #include "layers.h"
 
-/* Keeps what its session knows now, unless that is done already.  What landed is kept if nothing
- * landed since the snapshot was made. */
-int known_keep(const struct layers *l, const struct layers_snapshot *s) BAWN_MUST_USE;
+/* Keeps what its session, whose folder is `session`, knows now, unless that is done already.  What
+ * landed is kept if nothing landed since the snapshot was made. */
+int known_keep(const struct layers *l, const struct layers_snapshot *s, int session) BAWN_MUST_USE;
 
 /* Opens what is kept.  -ENOENT: nothing is. */
 int known_open(const struct layers *l, const struct layers_snapshot *s);

@@ -485,15 +485,29 @@ static int snapshot_forget_landed(int dir, struct error *e)
 struct snapshot_others {
 	const struct layers *layers;
 	const struct layers_session *session;
+	int dir; /* the session's folder */
 };
 
-static int snapshot_keep_known(void *context, const struct layers_snapshot *s)
+static int snapshot_keep_one(void *context, const struct layers_snapshot *s)
 {
 	const struct snapshot_others *o = context;
 
 	return str_equal(s->session, o->session->name) && snapshot_is_of(s, o->session)
-		       ? known_keep(o->layers, s)
+		       ? known_keep(o->layers, s, o->dir)
 		       : 0;
+}
+
+/* Keeps what the session knows, for each snapshot of it. */
+static int snapshot_keep_known(const struct layers *l, const struct layers_session *s,
+			       struct error *e)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, s->name, false);
+	struct snapshot_others others = {l, s, dir};
+	int r = dir < 0 ? dir : layers_each_snapshot(l, snapshot_keep_one, &others, e);
+
+	return r < 0 && e->code == 0
+		       ? error_sys(e, r, "cannot keep what %s knows of %s", s->name, l->workspace)
+		       : r;
 }
 
 /*
@@ -586,7 +600,6 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 {
 	struct layers_session s;
 	struct layers_snapshot to = *from;
-	const struct snapshot_others others = {l, &s};
 	char name[LAYERS_NAME_MAX + 1];
 	int r = layers_session_read(l, from->session, &s, e);
 	bool knows = r == 0 && s.mode == LAYERS_REVIEW;
@@ -614,12 +627,8 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 		r = snapshot_push(l, &to.root, -1, e);
 	if (r == 0)
 		r = layers_snapshot_write(l, ret_before, e);
-	if (r == 0 && knows) {
-		r = layers_each_snapshot(l, snapshot_keep_known, (void *)(uintptr_t)&others, e);
-		if (r < 0 && e->code == 0)
-			(void)error_sys(e, r, "cannot keep what %s knows of %s", s.name,
-					l->workspace);
-	}
+	if (r == 0 && knows)
+		r = snapshot_keep_known(l, &s, e);
 	if (r < 0)
 		return r;
 	memcpy(to.name, snapshot_restoring, sizeof(snapshot_restoring));
