@@ -962,10 +962,18 @@ static int all_say_arguments(struct all *a, size_t program, size_t to, bool move
 }
 
 /* Programs that start the one that follows, and words between them and it. */
-static const char *const all_launchers[] = {"npx",   "bunx",   "bundle", "poetry", "uv",     "uvx",
-					    "pipx",  "pipenv", "hatch",  "pdm",    "rye",    "pixi",
-					    "conda", "mise",   "asdf",   "devbox", "direnv", NULL};
+static const char *const all_launchers[] = {"bundle", "poetry", "uv",     "uvx",  "pipx",  "pipenv",
+					    "hatch",  "pdm",    "rye",    "pixi", "conda", "mise",
+					    "asdf",   "devbox", "direnv", NULL};
 static const char *const all_between[] = {"run", "exec", "tool", "x", "--", NULL};
+
+static bool all_launches(const char *name)
+{
+	unsigned int npm = hold_npm_does(span_of_str(name));
+
+	/* Behind `npm` and `yarn` there are scripts as well. */
+	return all_has(all_launchers, name) || (npm & HOLD_NPM_STARTS && !(npm & HOLD_NPM_RUNS));
+}
 
 /* The name can be that of a program, and is wholly known. */
 static bool all_is_name(const char *word)
@@ -998,7 +1006,7 @@ static int all_say_program(struct all *a, const struct all_line *l, size_t from,
 	while (next < to && !module &&
 	       (a->words[next].text[0] == '-' || all_has(all_between, a->words[next].text)))
 		next++;
-	if (r == 0 && next < to && (module || all_has(all_launchers, name)) &&
+	if (r == 0 && next < to && (module || all_launches(name)) &&
 	    all_is_name(a->words[next].text))
 		r = a->found(a->context, a->words[next].text, HOLD_ALL_PROGRAM, keyed);
 	return r;

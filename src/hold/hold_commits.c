@@ -345,14 +345,34 @@ struct commits_context {
 	struct hold_news *news;
 	const struct git_name *others; /* trees of the other parents, which may have the file */
 	size_t other_count;
+	bool looks; /* we only look around; nothing is judged yet */
 	int failed; /* -errno when we had no memory; the error is set */
 };
+
+/* Looks at the folders above a path before anything is judged: what is there may name a file that
+ * comes before it in the order of names. */
+static int commits_look_above(struct commits_context *c, const struct git_difference *d)
+{
+	char path[PATH_MAX];
+
+	if (hold_is_late(c->j))
+		return -ETIME;
+	if (snprintf(path, sizeof(path), "%s%s", c->repo->prefix, d->path) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	int r = hold_look_above(c->j, path);
+
+	if (r < 0 && c->j->error->code)
+		c->failed = r;
+	return r;
+}
 
 static int commits_on_difference(void *context, const struct git_difference *d)
 {
 	struct commits_context *c = context;
 	struct git_name object;
 
+	if (c->looks)
+		return commits_look_above(c, d);
 	for (size_t i = 0; i < c->other_count; i++) {
 		int mode = git_walk_lookup(&c->repo->walk, &c->others[i], d->path, &object);
 
@@ -461,14 +481,15 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		bool fallback = old->len == 0 && news.base_count == 0 && news.cut &&
 				git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
 
+		const struct git_name *bases = old->len ? old : fallback ? &head : news.bases;
+		size_t count = old->len || fallback ? 1 : news.base_count;
+
+		c->looks = true;
+		r = commits_compare(c, &tip.tree, bases, count);
+		c->looks = false;
 		c->news->last = true;
-		r = commits_compare(c, &tip.tree,
-				    old->len   ? old
-				    : fallback ? &head
-					       : news.bases,
-				    old->len   ? 1
-				    : fallback ? 1
-					       : news.base_count);
+		if (r == 0)
+			r = commits_compare(c, &tip.tree, bases, count);
 		c->news->last = false;
 	}
 	for (size_t i = 0; r == 0 && i < news.count; i++) {

@@ -35,16 +35,9 @@ static const char *const install_starters[] = {
 	"lua",    "pwsh",       "cross-env", "exec",    "env",  "time",       "sudo",
 	"nice",   "command",    "then",      "do",      "else", "powershell", "-c",
 };
-/* Programs that run other scripts by their names. */
-static const char *const install_managers[] = {
-	"npm",  "yarn", "pnpm", "bun",          "run-s", "run-p", "npm-run-all", "npm-run-all2",
-	"node", "nx",   "rush", "concurrently", "turbo", "lerna", "nr",          "corepack",
-};
-/* Programs that start the program behind them, besides install_starters. */
+/* Words before the program that is started, besides install_starters and npm and its like. */
 static const char *const install_wrappers[] = {
-	"npx", "bunx", "pnpx", "exec", "dlx", "concurrently", "cross-env-shell", "if",
-	"npm", "yarn", "pnpm", "run",  "x",   "dotenv",       "env-cmd",         "!",
-	"cd",
+	"exec", "dlx", "cross-env-shell", "if", "run", "x", "dotenv", "env-cmd", "!", "cd",
 };
 
 /* --- the scripts of a package -------------------------------------------------------------- */
@@ -86,13 +79,18 @@ static bool install_word(struct span *left, struct span *word)
 	return word->len > 0;
 }
 
-static bool install_is_among(struct span word, const char *const *names, size_t count)
+/* The word without its folder. */
+static struct span install_last(struct span word)
 {
 	for (size_t i = word.len; i > 0; i--)
-		if (word.ptr[i - 1] == '/') {
-			word = span_skip(word, i);
-			break;
-		}
+		if (word.ptr[i - 1] == '/')
+			return span_skip(word, i);
+	return word;
+}
+
+static bool install_is_among(struct span word, const char *const *names, size_t count)
+{
+	word = install_last(word);
 	for (size_t i = 0; i < count; i++)
 		if (span_equal(word, span_of_str(names[i])))
 			return true;
@@ -134,7 +132,9 @@ static bool install_say(struct install_package *p, struct span said)
 	word[said.len] = '\0';
 	const char *behind = word + strcspn(word, ":#");
 	const char *const *means = hold_npm_means(word);
-	const char *names[6] = {word, *behind ? behind + 1 : NULL};
+	/* Behind build:* all scripts would be meant. */
+	const char *names[6] = {word,
+				*behind && behind[1 + strspn(behind + 1, "*")] ? behind + 1 : NULL};
 	size_t count = names[1] ? 2 : 1;
 
 	for (; means && *means && count < BAWN_ARRAY_SIZE(names); means++)
@@ -166,8 +166,7 @@ static void install_mark(struct hold_judge *j, struct install_package *p)
 		for (size_t i = 0; i < p->count; i++) {
 			struct span left = p->scripts[i].value, word;
 
-			if (!p->scripts[i].runs ||
-			    !install_has(left, install_managers, BAWN_ARRAY_SIZE(install_managers)))
+			if (!p->scripts[i].runs || !hold_npm_has(left, HOLD_NPM_RUNS))
 				continue;
 			while (!hold_is_late_soon(j) && install_word(&left, &word))
 				more = install_say(p, word) || more;
@@ -228,7 +227,7 @@ static int install_tools(struct hold_judge *j, const struct install_package *p, 
 	int r = 0;
 
 	while (r >= 0 && script.len > 0) {
-		struct span statement = {script.ptr, 0}, left, word;
+		struct span statement = {script.ptr, 0}, left, word = {NULL, 0};
 		bool found = false;
 
 		while (statement.len < script.len && !strchr(";&|(", script.ptr[statement.len]))
@@ -240,13 +239,10 @@ static int install_tools(struct hold_judge *j, const struct install_package *p, 
 				!install_is_among(word, install_starters,
 						  BAWN_ARRAY_SIZE(install_starters)) &&
 				!install_is_among(word, install_wrappers,
-						  BAWN_ARRAY_SIZE(install_wrappers));
+						  BAWN_ARRAY_SIZE(install_wrappers)) &&
+				!(hold_npm_does(install_last(word)) & HOLD_NPM_STARTS);
 		script = span_skip(script, statement.len + (statement.len < script.len));
-		for (size_t i = word.len; found && i > 0; i--)
-			if (word.ptr[i - 1] == '/') {
-				word = span_skip(word, i);
-				break;
-			}
+		word = install_last(word);
 		if (!found || word.len >= sizeof(name) || install_is_script(p, word))
 			continue;
 		memcpy(name, word.ptr, word.len);

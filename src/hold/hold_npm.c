@@ -28,13 +28,11 @@ static size_t npm_statement(struct span text, size_t at)
 
 bool hold_says_npm(struct span text, size_t at)
 {
-	static const char *const names[] = {"npm", "yarn", "bun"};
 	static const char quoted[] = "npm\"";
 	size_t from = npm_statement(text, at), end = at < text.len ? at : text.len;
 
-	for (size_t i = 0; end > from && i < BAWN_ARRAY_SIZE(names); i++)
-		if (memmem(text.ptr + from, end - from, names[i], strlen(names[i])))
-			return true;
+	if (end > from && hold_npm_has((struct span){text.ptr + from, end - from}, HOLD_NPM_SHORT))
+		return true;
 	/* "command": "npm", "args": ["t"], in lines of their own */
 	from = end > NPM_COMMAND_MAX ? end - NPM_COMMAND_MAX : 0;
 	size_t len = text.len - from < 2 * NPM_COMMAND_MAX ? text.len - from : 2 * NPM_COMMAND_MAX;
@@ -64,8 +62,8 @@ const char *const *hold_npm_means(const char *word)
 
 bool hold_starts_tool(struct span text, size_t at)
 {
-	static const char *const starters[] = {"npx", "bunx", "pnpx", "corepack", "sh", "bash",
-					       "env", "exec", "time", "eval",     "if", "command"};
+	static const char *const starters[] = {"sh",   "bash", "env", "exec",
+					       "time", "eval", "if",  "command"};
 	char word[64];
 	size_t from = npm_statement(text, at), len;
 
@@ -88,7 +86,8 @@ bool hold_starts_tool(struct span text, size_t at)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(starters); i++)
 		if (str_equal(program, starters[i]))
 			return true;
-	return str_after(program, "python") || hold_is_tool(program);
+	return str_after(program, "python") || hold_is_tool(program) ||
+	       hold_npm_does(span_of_str(program)) & HOLD_NPM_STARTS;
 }
 
 /* --- package.json ---------------------------------------------------------------------------- */

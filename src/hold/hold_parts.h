@@ -728,6 +728,22 @@ int hold_look_install(struct hold_judge *j, const char *dir);
 /* A script of package.json with this key runs at an install.  hold_package.c */
 bool hold_is_install_script(struct span key);
 
+/* --- hold_programs.c ---------------------------------------------------------------------- */
+
+/* What npm and its like do.  All files ask this one table. */
+enum hold_npm {
+	HOLD_NPM_RUNS = 1,   /* runs scripts of package.json by their names */
+	HOLD_NPM_STARTS = 2, /* starts the program that follows */
+	HOLD_NPM_SHORT = 4,  /* has npm's short forms: t, restart */
+	HOLD_NPM_BIN = 8,    /* has programs of node_modules/.bin in PATH */
+};
+
+/* Everything that this program does; 0: it is none of them. */
+unsigned int hold_npm_does(struct span program);
+
+/* A word of the text is a program that does one of these. */
+bool hold_npm_has(struct span text, unsigned int what);
+
 /* --- hold_npm.c --------------------------------------------------------------------------- */
 
 /* The command that the word at `at` belongs to is npm, or one like it. */

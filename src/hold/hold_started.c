@@ -22,54 +22,66 @@
 
 enum { STARTED_TOLD = 3 };
 
-/* Each with a blank before and behind it. */
-static const char started_known[] =
-	" "
-	/* Modules of Python. */
-	"unittest doctest compileall py_compile json.tool http.server venv ensurepip zipfile "
-	/* Programs, and words of the shell. */
-	". : Rscript ack actionlint addlicense afplay ag alejandra alias apk apt apt-get ar "
-	"arch asdf ash autoflake autopep8 awk aws az b2sum bandit base32 base64 basename "
-	"basenc bash bat bc beautysh bg bind biome black break brew buf builtin bun bundle "
-	"bunx bunzip2 busybox bzip2 c++ caller cargo case cat cc cd chcon checkov chgrp chmod "
-	"chown chroot cksum clang clang-format clang-tidy clear cloc cmp codespell column "
-	"comm command compgen complete compopt conda continue corepack cowsay cp cppcheck "
-	"cpplint cscope csh csplit ctags curl cut dash date dd deadnix declare deno detect- "
-	"secrets   df   diff   diff3   diffstat   dig   dir   dircolors           direnv "
-	"dirname dirs disown dnf do docker docker-compose doctoc done dos2unix dotnet dprint "
-	"du echo ed egrep elif else enable env errcheck esac etags eval exec exit expand "
-	"expect export expr eza factor false fc fd fdfind fg fgrep fi figlet file find fish "
-	"flock fmt fnm fold for fortune free function fzf g++ gawk gcc gcloud gem getent "
-	"getopt getopts ggshield gh ghc git git-lfs git-secrets gitleaks gitlint glab go "
-	"gofmt gofumpt goimports golines golint google-java-format govulncheck gpg grep "
-	"groups gsed gtags gunzip gzip hadolint hash hatch head helm help hexdump hg history "
-	"host hostid hostname hub iconv id if in install ionice isort java javac javap jobs "
-	"join journalctl jq kill kotlinc ksh ktlint kubectl launchctl ld less let licensee "
-	"link ln local logger logname logout lolcat ls lsof lua mamba man mapfile mawk md5 "
-	"md5sum mise mkdir mkfifo mknod mint mktemp more mount mv n nc nice nixfmt nixpkgs-fmt nl "
-	"nm node nodejs nohup notify-         send   npm   nproc   npx   nslookup   numfmt "
-	"nvm   objdump   od           open  openssl osascript pacman parallel paste patch "
-	"pathchk pdm perl pgrep php ping pinky pip pip3 pipx pixi pkill pnpm pnpx podman "
-	"poetry popd powershell pr printenv printf proselint protoc protolint ps pstree ptx "
-	"pushd pwd pwsh python pyupgrade read readarray readlink readonly realpath return "
-	"reuse rg rm rmdir rsync ruby ruff run-parts runcon rustc rustfmt rustup rye say "
-	"scala scalac screen script sed select selene semgrep seq set setsid sh sha1sum "
-	"sha224sum sha256sum sha384sum sha512sum shasum shellcheck shellharden shfmt shift "
-	"shopt shred shuf sleep sort source split sqlite3 ssh stat staticcheck statix stdbuf "
-	"strings strip stty stylua sudo sum suspend svn swift swiftc swiftformat sync "
-	"systemctl tac tail taplo tar tclsh tcsh tee terraform-docs test tflint tfsec then "
-	"tidy time timeout times tmux toilet tokei touch tput tr trap tree trivy true "
-	"trufflehog truncate ts-node tsort tsx tty type typeset typos ulimit umask unalias "
-	"uname unexpand uniq unlink unset until unzip uptime users uv uvx vale vdir vi vim "
-	"volta wait watch wc wget whereis which while who whoami xargs xclip xdg-open xmllint "
-	"xxd xz yamlfmt yamllint yapf yarn yes yq yum zcat zip zsh zstd ";
+/* Modules of Python, programs, and words of the shell.  None of them loads code that settings in the
+ * folder name: those that do are in a rule, or in the table of hold_tools.c. */
+/* clang-format off */
+static const char *const started_known[] = {
+	"unittest", "doctest", "compileall", "py_compile", "json.tool", "http.server", "venv",
+	"ensurepip", "zipfile", ".", ":", "Rscript", "ack", "actionlint", "addlicense", "afplay",
+	"ag", "alejandra", "alias", "apk", "apt", "apt-get", "ar", "arch", "asdf", "ash",
+	"autoflake", "autopep8", "awk", "aws", "az", "b2sum", "bandit", "base32", "base64",
+	"basename", "basenc", "bash", "bat", "bc", "beautysh", "bg", "bind", "biome", "black",
+	"break", "builtin", "bun", "bundle", "bunx", "bunzip2", "busybox", "bzip2", "c++",
+	"caller", "cargo", "case", "cat", "cc", "cd", "chcon", "chgrp", "chmod", "chown",
+	"chroot", "cksum", "clang", "clang-format", "clang-tidy", "clear", "cloc", "cmp",
+	"codespell", "column", "comm", "command", "compgen", "complete", "compopt", "conda",
+	"continue", "corepack", "cowsay", "cp", "cppcheck", "cpplint", "cscope", "csh", "csplit",
+	"ctags", "curl", "cut", "dash", "date", "dd", "deadnix", "declare", "deno", "df", "diff",
+	"diff3", "diffstat", "dig", "dir", "dircolors", "direnv", "dirname", "dirs", "disown",
+	"dnf", "do", "docker", "docker-compose", "doctoc", "done", "dos2unix", "dotnet", "du",
+	"echo", "ed", "egrep", "elif", "else", "enable", "env", "errcheck", "esac", "etags",
+	"eval", "exec", "exit", "expand", "expect", "export", "expr", "eza", "factor", "false",
+	"fc", "fd", "fdfind", "fg", "fgrep", "fi", "figlet", "file", "find", "fish", "flock",
+	"fmt", "fnm", "fold", "for", "fortune", "free", "function", "fzf", "g++", "gawk", "gcc",
+	"gcloud", "gem", "getent", "getopt", "getopts", "ggshield", "gh", "ghc", "git",
+	"git-lfs", "git-secrets", "gitleaks", "glab", "go", "gofmt", "gofumpt", "goimports",
+	"golines", "golint", "google-java-format", "govulncheck", "gpg", "grep", "groups",
+	"gsed", "gunzip", "gzip", "hadolint", "hash", "hatch", "head", "helm", "help", "hexdump",
+	"hg", "history", "host", "hostid", "hostname", "hub", "iconv", "id", "if", "in",
+	"install", "ionice", "isort", "java", "javac", "javap", "jobs", "join", "journalctl",
+	"jq", "kill", "kotlinc", "ksh", "ktlint", "kubectl", "launchctl", "ld", "less", "let",
+	"licensee", "link", "ln", "local", "logger", "logname", "logout", "lolcat", "ls", "lsof",
+	"lua", "mamba", "man", "mapfile", "mawk", "md5", "md5sum", "mise", "mkdir", "mkfifo",
+	"mknod", "mktemp", "more", "mount", "mv", "n", "nc", "nice", "nixfmt", "nixpkgs-fmt",
+	"nl", "nm", "node", "nodejs", "nohup", "notify-send", "npm", "nproc", "npx", "nslookup",
+	"numfmt", "nvm", "objdump", "od", "open", "openssl", "osascript", "pacman", "parallel",
+	"paste", "patch", "pathchk", "pdm", "perl", "pgrep", "php", "ping", "pinky", "pip",
+	"pip3", "pipx", "pixi", "pkill", "pnpm", "pnpx", "podman", "poetry", "popd",
+	"powershell", "pr", "printenv", "printf", "proselint", "protoc", "protolint", "ps",
+	"pstree", "ptx", "pushd", "pwd", "pwsh", "python", "pyupgrade", "read", "readarray",
+	"readlink", "readonly", "realpath", "return", "reuse", "rg", "rm", "rmdir", "rsync",
+	"ruby", "ruff", "run-parts", "runcon", "rustc", "rustfmt", "rustup", "rye", "say",
+	"scala", "scalac", "screen", "script", "sed", "select", "selene", "semgrep", "seq",
+	"set", "setsid", "sh", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum",
+	"shasum", "shellcheck", "shellharden", "shfmt", "shift", "shopt", "shred", "shuf",
+	"sleep", "sort", "source", "split", "sqlite3", "ssh", "stat", "staticcheck", "statix",
+	"stdbuf", "strings", "strip", "stty", "stylua", "sudo", "sum", "suspend", "svn", "swift",
+	"swiftc", "swiftformat", "sync", "systemctl", "tac", "tail", "taplo", "tar", "tclsh",
+	"tcsh", "tee", "terraform-docs", "test", "tfsec", "then", "tidy", "time", "timeout",
+	"times", "tmux", "toilet", "tokei", "touch", "tput", "tr", "trap", "tree", "trivy",
+	"true", "trufflehog", "truncate", "tsort", "tsx", "tty", "type", "typeset", "typos",
+	"ulimit", "umask", "unalias", "uname", "unexpand", "uniq", "unlink", "unset", "until",
+	"unzip", "uptime", "users", "uv", "uvx", "vale", "vdir", "vi", "vim", "volta", "wait",
+	"watch", "wc", "wget", "whereis", "which", "while", "who", "whoami", "xargs", "xclip",
+	"xdg-open", "xmllint", "xxd", "xz", "yamlfmt", "yamllint", "yapf", "yarn", "yes", "yq",
+	"yum", "zcat", "zip", "zsh", "zstd",
+};
+/* clang-format on */
 
 static bool started_is_known(const char *program)
 {
-	size_t len = strlen(program);
-
-	for (const char *at = started_known; (at = strstr(at, program)); at++)
-		if (at[-1] == ' ' && at[len] == ' ')
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(started_known); i++)
+		if (str_equal(program, started_known[i]))
 			return true;
 	return str_after(program, "python") || str_after(program, "pypy") ||
 	       str_after(program, "git-") || hold_is_tool(program);

@@ -178,13 +178,26 @@ static const struct {
 	{"git-cz", ".cz-config.js"},
 	{"cmake-format", ".cmake-format"},
 	{"rubocop", ".rubocop_todo.yml"},
-};
-
-/* Programs that run scripts of package.json by their names. */
-static const char *const tools_runners[] = {
-	"npm",          "pnpm",         "yarn",  "bun",   "node",  "nr",    "turbo", "nx",
-	"rush",         "lerna",        "cnpm",  "tnpm",  "run-s", "rushx", "run-p", "npm-run-all",
-	"npm-run-all2", "concurrently", "wsrun", "ultra", "vlr",   "vlt",   "deno",  "corepack",
+	/* Linters and formatters whose settings name code that they load, or commands. */
+	{"dprint", "dprint.json"},
+	{"dprint", "dprint.jsonc"},
+	{"dprint", ".dprint.json"},
+	{"dprint", ".dprint.jsonc"},
+	{"tflint", ".tflint.hcl"},
+	{"tflint", ".tflint.d/**"},
+	{"checkov", ".checkov.yaml"},
+	{"checkov", ".checkov.yml"},
+	{"buf", "buf.yaml"},
+	{"buf", "buf.gen.yaml"},
+	{"buf", "buf.*.yaml"},
+	{"detect-secrets", ".secrets.baseline"},
+	{"detect-secrets-hook", ".secrets.baseline"},
+	{"gitlint", ".gitlint"},
+	{"mint", "mintfile"},
+	{"gtags", "gtags.conf"},
+	{"gtags", ".globalrc"},
+	{"ts-node", "tsconfig.json"},
+	{"ts-node", "tsconfig.*.json"},
 };
 
 /* What hooks say of tools, computed once for all changes: an agent can make as many files, and as
@@ -198,9 +211,10 @@ struct hold_tools {
 	size_t script_count;
 	const struct hold_name **pythons; /* named files of Python, sorted by folder */
 	size_t python_count;
-	const struct hold_name **patterns; /* words of hooks that can mean several scripts */
+	const struct hold_name **patterns; /* words that run and can mean several scripts */
 	size_t pattern_count;
 	bool runner; /* a hook starts a program that runs scripts */
+	bool runs;   /* so does a hook, or a script that runs */
 };
 
 struct tools_script {
@@ -284,10 +298,7 @@ static bool tools_is_python(const struct hold_name *n)
 
 static bool tools_is_runner(const char *word)
 {
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tools_runners); i++)
-		if (str_equal(word, tools_runners[i]))
-			return true;
-	return false;
+	return hold_npm_does(span_of_str(word)) & HOLD_NPM_RUNS;
 }
 
 /* A word of a hook or its like.  hold_install.c follows the scripts of an install. */
@@ -318,8 +329,6 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 			t->said[t->said_count++] = n;
 		if (n->script)
 			t->of_scripts[t->of_script_count++] = n;
-		if (tools_is_hooks(n) && strchr(n->path, '*'))
-			t->patterns[t->pattern_count++] = n;
 		if (tools_is_python(n))
 			t->pythons[t->python_count++] = n;
 		t->runner = t->runner || (tools_is_hooks(n) && tools_is_runner(n->path));
@@ -412,6 +421,16 @@ static const struct hold_tools *tools_of(struct hold_judge *j)
 		    (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path)))
 			t->said[kept++] = n;
 	}
+	/* Of an install they are said for hold_install.c. */
+	for (size_t i = 0; i < kept; i++) {
+		const struct hold_name *n = t->said[i];
+
+		if (n->script || tools_is_hooks(n)) {
+			t->runs = t->runs || tools_is_runner(n->path);
+			if (strchr(n->path, '*'))
+				t->patterns[t->pattern_count++] = n;
+		}
+	}
 	t->said_count = kept;
 	return t;
 }
@@ -450,17 +469,10 @@ const struct hold_name *hold_script_by(struct hold_judge *j, const char *script)
 
 bool hold_would_run_script(struct hold_judge *j, const char *script)
 {
-	static const char *const managers[] = {"npm",   "yarn",  "pnpm",  "bun",
-					       "nr",    "run-s", "run-p", "npm-run-all",
-					       "turbo", "lerna", "nx",    "rushx"};
-	bool says = false;
-
 	if (hold_runs_script(j, script))
 		return true;
-	for (size_t i = 0; !says && i < BAWN_ARRAY_SIZE(managers); i++)
-		says = tools_said(j, managers[i]) != NULL;
-	if (!says || tools_said(j, script))
-		return says;
+	if (!j->tools->runs || tools_said(j, script))
+		return j->tools->runs;
 	for (size_t i = 0; i < j->tools->pattern_count; i++)
 		if (hold_matches(j->tools->patterns[i]->path, script))
 			return true;

@@ -556,7 +556,8 @@ static int words_tool(struct following *f, const struct words *w)
 	const char *of = word + strcspn(word, ":#");
 	int r = words_add_tool(f, word);
 
-	if (r == 0 && *of && of[1])
+	/* Behind lint:* all scripts would be meant. */
+	if (r == 0 && *of && of[1 + strspn(of + 1, "*")])
 		r = words_add_tool(f, of + 1);
 	return r < 0 ? r : words_npm(f, w, word);
 }
@@ -1051,10 +1052,9 @@ int hold_follow_file(struct hold_judge *j, const char *root, const char *file, s
 
 bool hold_says_node(struct span text, const char *file)
 {
-	static const char *const words[] = {"npx",  "npm",          "yarn",
-					    "pnp",  "bunx",         "corepack",
-					    "bun ", "node_modules", "lint-staged"};
-	bool says = file && (strstr(file, ".husky/") || strstr(file, ".lintstagedrc"));
+	static const char *const words[] = {"node_modules", "lint-staged", ".pnp"};
+	bool says = (file && (strstr(file, ".husky/") || strstr(file, ".lintstagedrc"))) ||
+		    hold_npm_has(text, HOLD_NPM_BIN);
 
 	for (size_t i = 0; !says && text.len > 0 && i < BAWN_ARRAY_SIZE(words); i++)
 		says = memmem(text.ptr, text.len, words[i], strlen(words[i])) != NULL;

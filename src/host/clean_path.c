@@ -84,7 +84,11 @@ char *clean_path_now(const char *workspace)
 	/* The folder where we are is gone: nothing but the workspace can be named. */
 	clean_path(path, getcwd(here, sizeof(here)) ? here : "/", home ? home : "", once);
 	clean_path(once, workspace ? workspace : "/", home ? home : "", clean);
-	return clean;
+	if (*clean)
+		return clean;
+	/* An empty PATH is the folder where a program is started. */
+	free(clean);
+	return strdup("/usr/bin:/bin");
 }
 
 bool clean_path_find(const char *path, const char *name, char ret_file[PATH_MAX])

@@ -18,8 +18,9 @@ const struct schema message_resolved_schema =
 	SCHEMA_OF(struct message_resolved, message_resolved_fields);
 
 static const char *const message_event_words[MESSAGE_EVENT_KIND_COUNT] = {
-	"dns",    "connect",     "limit",  "keys",      "more",         "sign",   "request",
-	"secret", "certificate", "policy", "comparing", "unattributed", "wanted", "listens"};
+	"dns",       "connect",      "limit",  "keys",        "more",
+	"sign",      "request",      "secret", "certificate", "policy",
+	"comparing", "unattributed", "wanted", "listens",     "wrote"};
 const char *const message_wanted_words[MESSAGE_WANTED_COUNT] = {"host", "file", "call"};
 static const struct schema_field message_event_fields[] = {
 	SCHEMA_FIELD_ENUM(struct message_event, kind, message_event_words),

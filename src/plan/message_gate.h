@@ -38,6 +38,8 @@ enum message_event_kind {
 			       * so many more */
 	MESSAGE_EVENT_LISTENS, /* a program of the box listens at `port`, for the first time */
 	MESSAGE_EVENT_PAUSED,  /* by the limit `host`: `reason` says why, `line` what to do */
+	MESSAGE_EVENT_WROTE,   /* at the end: `count` files changed in the folder `host`, which the
+				* user granted for writing */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

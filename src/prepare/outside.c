@@ -41,8 +41,9 @@ static int outside_spawn_clean(pid_t *ret_pid, const char *const *argv,
 	int r = posix_spawnp(ret_pid, argv[0], actions, attributes, (char *const *)(uintptr_t)argv,
 			     environ);
 
-	if (own && setenv("PATH", own, 1) < 0)
-		r = ENOMEM;
+	/* It runs; without memory we go on with the clean one. */
+	if (own)
+		(void)setenv("PATH", own, 1);
 	return r;
 }
 

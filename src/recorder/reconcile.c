@@ -639,8 +639,26 @@ static void reconcile_add_links(struct reconcile_work *k, const struct manifest 
 	}
 }
 
+/* How many files and links changed, whoever did it. */
+static uint64_t reconcile_count_files(const struct reconcile_work *k)
+{
+	uint64_t files = 0;
+
+	for (size_t i = 0; i < k->c.count; i++) {
+		const struct compare_change *change = &k->c.changes[i];
+		bool gone = change->after == MANIFEST_NONE;
+		const struct manifest *m = gone ? &k->t->before : &k->after;
+		uint32_t index = gone ? change->before : change->after;
+
+		files += change->kind != COMPARE_TIMES && index < m->head->count &&
+			 (S_ISREG(m->entries[index].mode) || S_ISLNK(m->entries[index].mode));
+	}
+	return files;
+}
+
 static int reconcile_explain(struct reconcile_work *k)
 {
+	k->t->changed = reconcile_is_workspace(k) ? 0 : reconcile_count_files(k);
 	int ret = touched_settle(&k->r->touched);
 
 	if (ret < 0)

@@ -78,6 +78,7 @@ struct reconcile_tree {
 	const char *target;           /* its path inside, from the plan */
 	bool clock;                   /* ctime comes from this machine's clock */
 	struct manifest before;
+	uint64_t changed; /* files and links that changed; not counted in the workspace */
 };
 
 struct reconcile {

@@ -545,6 +545,12 @@ static int recorder_compare(struct recorder *r)
 						      .host = c->shown[i].path,
 						      .count = c->unattributed,
 						      .reason = compare_words[c->shown[i].kind]});
+	for (size_t i = 0; i < r->reconcile.count; i++)
+		if (r->reconcile.trees[i].changed > 0)
+			recorder_show(
+				r, &(struct message_event){.kind = MESSAGE_EVENT_WROTE,
+							   .host = r->reconcile.trees[i].target,
+							   .count = r->reconcile.trees[i].changed});
 	return ret;
 }
 

@@ -41,6 +41,13 @@ enum choice_state {
 	CHOICE_KEPT,
 };
 
+/* What choices_together may change of a choice. */
+struct choice_apart {
+	enum choice_state state;
+	bool rest, both_changed;
+	const char *why, *decided;
+};
+
 struct choice {
 	struct change *change;
 	enum choice_state state;
@@ -67,8 +74,8 @@ struct choice {
 	const struct change *was;
 	enum choice_state was_state;
 	const char *ahead; /* the word that released it although it is not held yet */
-	/* choices_together changed its state, to `together`: the choice as it was.  NULL: no. */
-	const struct choice *apart;
+	/* choices_together changed it, and its state to `together`: what it was.  NULL: no. */
+	const struct choice_apart *apart;
 	enum choice_state together;
 	bool committed, old; /* for a session with a branch of its own: branch_left.h */
 	bool counted;        /* its lines were counted */

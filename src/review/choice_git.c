@@ -63,14 +63,25 @@ bool choice_is_git_object(const char *path)
 	return git_is_in(git_rest(path), "objects");
 }
 
-struct choice *git_choice(const struct git_repository *g, const char *rest)
+static struct choice *git_choice_in(const struct git_repository *g, const char *folder,
+				    const char *rest)
 {
 	char path[2ul * PATH_MAX + sizeof("logs/")];
 
-	(void)snprintf(path, sizeof(path), "%s%s", g->path, rest);
+	(void)snprintf(path, sizeof(path), "%s%s", folder, rest);
 	const struct change *change = changes_find(&g->c->changes, path);
 
 	return change ? &g->c->items[change - g->c->changes.items] : NULL;
+}
+
+struct choice *git_choice(const struct git_repository *g, const char *rest)
+{
+	return git_choice_in(g, g->path, rest);
+}
+
+struct choice *git_choice_shared(const struct git_repository *g, const char *rest)
+{
+	return git_choice_in(g, g->common, rest);
 }
 
 void git_keep(struct choice *x, const char *why)
@@ -940,7 +951,6 @@ static int git_judge_unborn(struct git_repository *g)
 {
 	const struct choice *head = git_choice(g, "HEAD");
 	struct git_ref_value mine;
-	char path[2 * PATH_MAX];
 
 	if (!head || head->state != CHOICE_LANDS || !g->on_theirs[0] ||
 	    head->change->before.type != OBJECT_FILE)
@@ -949,10 +959,8 @@ static int git_judge_unborn(struct git_repository *g)
 
 	if (r < 0 || git_will_be(g, g->on_theirs))
 		return r;
-	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_theirs);
-	const struct change *branch = changes_find(&g->c->changes, path);
-	enum choice_state state =
-		branch ? g->c->items[branch - g->c->changes.items].state : CHOICE_SETTLED;
+	const struct choice *branch = git_choice_shared(g, g->on_theirs);
+	enum choice_state state = branch ? branch->state : CHOICE_SETTLED;
 
 	git_value(g, &g->mine, "HEAD", &mine);
 	/* What is pending may still come. */
@@ -1031,13 +1039,9 @@ static int git_judge_all(struct git_repository *g, const char *busy)
  * stays the user's, the checkout stays, too. */
 static int git_judge_shared(struct git_repository *g)
 {
-	char path[2 * PATH_MAX];
-
 	if (str_equal(g->path, g->common) || !g->on_mine[0])
 		return 0;
-	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
-	const struct change *branch = changes_find(&g->c->changes, path);
-	const struct choice *x = branch ? &g->c->items[branch - g->c->changes.items] : NULL;
+	const struct choice *x = git_choice_shared(g, g->on_mine);
 	struct git_ref_value will, theirs;
 	int r = x ? git_open_refs(g) : 0;
 
@@ -1087,9 +1091,10 @@ static void git_find_common(struct git_repository *g, size_t len)
 		g->common[before - own] = '\0';
 }
 
-/* Judges the repository of these items. */
+/* Judges the repository of these items.  `last` has the open refs of the one before, and gets those
+ * of this one. */
 static int git_in_repository(struct choices *c, const struct git_item *items, size_t count,
-			     int (*judge)(struct git_repository *g))
+			     int (*judge)(struct git_repository *g), struct git_repository *last)
 {
 	struct git_repository g = {
 		.c = c, .items = items, .count = count, .base = {.base = c->view.base}};
@@ -1105,9 +1110,13 @@ static int git_in_repository(struct choices *c, const struct git_item *items, si
 			       c->review->session.branch);
 	git_read_head(&g.base, g.path, g.common, g.on_mine);
 	git_read_head(&c->view, g.path, g.common, g.on_theirs);
+	if (str_equal(last->common, g.common))
+		git_take_refs(last, &g);
 	int r = judge(&g);
 
-	git_close_refs(&g);
+	git_close_refs(last);
+	memcpy(last->common, g.common, sizeof(last->common));
+	git_take_refs(&g, last);
 	return r;
 }
 
@@ -1126,18 +1135,21 @@ static int git_order(const void *a, const void *b)
 static int git_each(struct choices *c, const struct git_item *items, size_t count,
 		    int (*judge)(struct git_repository *g), struct error *e)
 {
-	for (size_t from = 0, to = 0; from < count; from = to) {
+	struct git_repository last = {.base = {.base = c->view.base}};
+	int r = 0;
+
+	for (size_t from = 0, to = 0; r >= 0 && from < count; from = to) {
 		const char *path = items[from].x->change->path;
 
 		for (to = from + 1; to < count && items[to].len == items[from].len &&
 				    memcmp(items[to].x->change->path, path, items[from].len) == 0;)
 			to++;
-		int r = git_in_repository(c, items + from, to - from, judge);
-
+		r = git_in_repository(c, items + from, to - from, judge, &last);
 		if (r < 0)
-			return error_sys(e, r, "cannot read the repository of %s", path);
+			(void)error_sys(e, r, "cannot read the repository of %s", path);
 	}
-	return 0;
+	git_close_refs(&last);
+	return r < 0 ? r : 0;
 }
 
 int git_each_repository(struct choices *c, git_judging *const *judges, size_t many, struct error *e)

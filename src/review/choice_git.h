@@ -63,6 +63,8 @@ static inline bool git_is_in(const char *rest, const char *folder)
 
 /* The choice about a path of the repository; NULL: the session did not change it. */
 struct choice *git_choice(const struct git_repository *g, const char *rest);
+/* The same in the repository that worktrees share: where branches and packed-refs are. */
+struct choice *git_choice_shared(const struct git_repository *g, const char *rest);
 
 /* Keeps what the user has; `why` in words. */
 void git_keep(struct choice *x, const char *why);
@@ -102,6 +104,9 @@ void git_keep_unshared(struct git_repository *g);
 
 int git_open_refs(struct git_repository *g);
 void git_close_refs(struct git_repository *g);
+/* Worktrees have the refs of one repository, which may be many: the next one goes on with those that
+ * are open. */
+void git_take_refs(struct git_repository *from, struct git_repository *to);
 
 /*
  * git_value reads what a ref is on one side; git_found what it was when the session first changed

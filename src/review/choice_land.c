@@ -218,7 +218,12 @@ int choices_settle(struct choices *c, struct error *e)
 		if (r <= 0)
 			break;
 	}
-	return r < 0 ? r : 0;
+	if (r > 0) {
+		r = error_set(e, -ELOOP,
+			      "what may land changes with each file of git's that stays");
+		error_next(e, "Nothing was changed. Name what shall land: bawn apply PATH...");
+	}
+	return r;
 }
 
 /* --- lines ----------------------------------------------------------------------------- */

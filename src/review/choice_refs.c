@@ -60,6 +60,20 @@ void git_close_refs(struct git_repository *g)
 	g->has_refs = false;
 }
 
+void git_take_refs(struct git_repository *from, struct git_repository *to)
+{
+	if (!from->has_refs)
+		return;
+	to->mine = from->mine;
+	to->theirs = from->theirs;
+	to->mine.view = &to->base;
+	to->then_at = GIT_THEN_NONE;
+	to->has_refs = true;
+	from->mine = GIT_REFS_INIT;
+	from->theirs = GIT_REFS_INIT;
+	git_close_refs(from);
+}
+
 /* Reads the file of a ref, as git_ref_parse. */
 static int refs_parse(int fd, struct git_name *ret, char symbolic[GIT_REF_NAME_MAX])
 {

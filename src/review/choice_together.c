@@ -82,24 +82,21 @@ static int together_keep_branch(struct git_repository *g, const char *ref, const
 	return r;
 }
 
-/* Opens the repository that worktrees share. */
-static int together_open(const struct git_repository *g, struct git_repository *ret)
-{
-	*ret = (struct git_repository){.c = g->c};
-	ret->base.base = g->c->view.base;
-	(void)snprintf(ret->path, sizeof(ret->path), "%s", g->common);
-	(void)snprintf(ret->common, sizeof(ret->common), "%s", g->common);
-	return git_open_refs(ret);
-}
-
+/* The same in the repository that worktrees share.  It uses the refs of `g`, which are open. */
 static int together_keep_ref(const struct git_repository *g, const char *ref, const char *why)
 {
-	struct git_repository shared;
-	int r = together_open(g, &shared);
+	struct git_repository shared = {.c = g->c,
+					.base = {.base = g->c->view.base},
+					.has_refs = true,
+					.mine = g->mine,
+					.theirs = g->theirs,
+					.then_at = GIT_THEN_NONE};
 
-	if (r == 0)
-		r = together_keep_branch(&shared, ref, why);
-	git_close_refs(&shared);
+	(void)snprintf(shared.path, sizeof(shared.path), "%s", g->common);
+	(void)snprintf(shared.common, sizeof(shared.common), "%s", g->common);
+	int r = together_keep_branch(&shared, ref, why);
+
+	git_refs_close(&shared.then);
 	return r;
 }
 
@@ -137,6 +134,23 @@ static bool together_bring(struct choice *index)
 	return true;
 }
 
+/* Passes it over this time. */
+static void together_wait(struct choice *x, const char *why)
+{
+	if (!x || x->state != CHOICE_LANDS)
+		return;
+	x->passed = x->state;
+	x->passed_why = x->why;
+	x->state = CHOICE_LEFT;
+	x->why = why;
+}
+
+/* It was not named, and is pending. */
+static bool together_waits(const struct choice *x)
+{
+	return x && x->state == CHOICE_LEFT;
+}
+
 /* Judges one checkout: that of the repository's own folder, or of a worktree that the session sees. */
 static int together_judge(struct git_repository *g)
 {
@@ -165,14 +179,11 @@ static int together_judge(struct git_repository *g)
 	if (!why)
 		return 0;
 	/* What of it was not named waits with it. */
-	const struct choice *head = git_choice(g, "HEAD"), *ref = git_choice(g, g->on_mine);
-
-	if (why == together_no_commit &&
-	    ((head && head->state == CHOICE_LEFT) || (ref && ref->state == CHOICE_LEFT))) {
-		index->passed = index->state;
-		index->passed_why = index->why;
-		index->state = CHOICE_LEFT;
-		index->why = why;
+	if (why == together_no_commit && (together_waits(git_choice(g, "HEAD")) ||
+					  together_waits(git_choice_shared(g, g->on_mine)) ||
+					  together_waits(git_choice_shared(g, "packed-refs")))) {
+		together_wait(index, why);
+		together_wait(git_choice(g, "logs/HEAD"), why);
 		return 0;
 	}
 	r = git_judge(g, why, NULL);
@@ -229,11 +240,27 @@ static int together_judge_all(struct git_repository *g)
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
+static struct choice_apart together_was(const struct choice *x)
+{
+	return (struct choice_apart){.state = x->state,
+				     .rest = x->rest,
+				     .both_changed = x->both_changed,
+				     .why = x->why,
+				     .decided = x->decided};
+}
+
+static bool together_is_as(const struct choice *x, const struct choice_apart *was)
+{
+	return x->state == was->state && x->rest == was->rest &&
+	       x->both_changed == was->both_changed && x->why == was->why &&
+	       x->decided == was->decided;
+}
+
 void choices_apart(struct choices *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct choice *x = &c->items[i];
-		const struct choice *was = x->apart;
+		const struct choice_apart *was = x->apart;
 
 		/* Somebody may have chosen since. */
 		if (was && x->state == x->together) {
@@ -256,25 +283,33 @@ void choices_apart(struct choices *c)
 int choices_together(struct choices *c, struct error *e)
 {
 	static git_judging *const judge = together_judge_all;
-	struct choice *was = arena_alloc(&c->arena, (c->count + 1) * sizeof(*was));
+	/* There may be a million of them and several rounds: only what changes is kept. */
+	_cleanup_free_ struct choice_apart *was = calloc(c->count + 1, sizeof(*was));
 	bool more = false;
 
 	if (!was)
 		return error_set(e, -ENOMEM, "no memory");
-	memcpy(was, c->items, c->count * sizeof(*was));
+	for (size_t i = 0; i < c->count; i++)
+		was[i] = together_was(&c->items[i]);
 	if (!c->is_together)
 		c->apart_count = c->beside_count;
 	c->is_together = true;
 	int r = git_each_repository(c, &judge, 1, e);
 
-	for (size_t i = 0; i < c->count; i++) {
+	for (size_t i = 0; r >= 0 && i < c->count; i++) {
 		struct choice *x = &c->items[i];
 
-		if (x->state == was[i].state)
+		if (together_is_as(x, &was[i]))
 			continue;
-		more = true;
-		x->apart = x->apart ? x->apart : &was[i];
+		struct choice_apart *own = x->apart ? NULL : arena_alloc(&c->arena, sizeof(*own));
+
+		if (!x->apart && !own)
+			return error_set(e, -ENOMEM, "no memory");
+		if (own)
+			*own = was[i];
+		x->apart = x->apart ? x->apart : own;
 		x->together = x->state;
+		more = more || x->state != was[i].state;
 	}
 	return r < 0 ? r : more;
 }

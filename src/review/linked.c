@@ -52,16 +52,28 @@ static void linked_fini(struct linked *l)
 
 /* --- which ------------------------------------------------------------------------------ */
 
-/* The worktree, and the session that the verb would be about; false: it is about no such thing. */
-static bool linked_find(const struct invocation *i, struct linked *l)
+/* The worktree, and the session that the verb would be about.  1; 0: it is about no such thing;
+ * -ESTALE and a sentence: the repository of its commits is gone. */
+static int linked_find(const struct invocation *i, struct linked *l, struct error *e)
 {
-	struct error e = ERROR_INIT;
+	struct error ignored = ERROR_INIT;
 
-	if (review_look(i, &l->review, &e) < 0 ||
-	    review_choose(&l->review, invocation_value(i, OPTION_SESSION), &e) < 0)
-		return false;
+	if (review_look(i, &l->review, &ignored) < 0 ||
+	    review_choose(&l->review, invocation_value(i, OPTION_SESSION), &ignored) < 0)
+		return 0;
 	l->session = l->review.session;
-	return shared_find(&l->review.layers, &l->session, &l->shared, &l->shared_session, &e) > 0;
+	int r = shared_find(&l->review.layers, &l->session, &l->shared, &l->shared_session, e);
+
+	return r > 0 || r == -ESTALE ? r : 0;
+}
+
+/* Files that are named are shown, and land, without the commits. */
+static bool linked_is_refused(const struct invocation *i, int found, const struct error *e)
+{
+	if (found >= 0 || i->argument_count > 0)
+		return false;
+	verb_complain(e);
+	return true;
 }
 
 /* The same by where the repository is: what landed may have no session any more. */
@@ -210,10 +222,16 @@ int linked_diff(const struct invocation *i)
 {
 	_cleanup_linked_ struct linked l = LINKED_INIT;
 	struct text out = text_open(STDOUT_FILENO);
+	struct error e = ERROR_INIT;
 
 	/* A tool, and a patch, are about files. */
-	if (invocation_has(i, OPTION_TOOL) || invocation_has(i, OPTION_BETWEEN) ||
-	    !linked_find(i, &l))
+	if (invocation_has(i, OPTION_TOOL) || invocation_has(i, OPTION_BETWEEN))
+		return review_diff(i);
+	int found = linked_find(i, &l, &e);
+
+	if (linked_is_refused(i, found, &e))
+		return EXIT_BAWN;
+	if (found <= 0)
 		return review_diff(i);
 	if (linked_say_both(i, &l) < 0)
 		return linked_no_memory();
@@ -361,10 +379,13 @@ static void linked_tidy(const struct linked *l)
 int linked_apply(const struct invocation *i)
 {
 	_cleanup_linked_ struct linked l = LINKED_INIT;
+	struct error e = ERROR_INIT;
 	int64_t stamp;
-	int status = EXIT_OK;
+	int status = EXIT_OK, found = linked_find(i, &l, &e);
 
-	if (!linked_find(i, &l))
+	if (linked_is_refused(i, found, &e))
+		return EXIT_BAWN;
+	if (found <= 0)
 		return review_apply(i);
 	if (linked_say_both(i, &l) < 0)
 		return linked_no_memory();
@@ -391,9 +412,10 @@ int linked_apply(const struct invocation *i)
 int linked_discard(const struct invocation *i)
 {
 	_cleanup_linked_ struct linked l = LINKED_INIT;
+	struct error e = ERROR_INIT;
 	int status = EXIT_OK;
 
-	if (!linked_find(i, &l))
+	if (linked_find(i, &l, &e) <= 0)
 		return review_discard(i);
 	if (linked_say_both(i, &l) < 0)
 		return linked_no_memory();

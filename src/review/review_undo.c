@@ -1024,6 +1024,29 @@ static const char *undo_folder(const struct undo *u, struct buf *into)
 	return buf_str(into);
 }
 
+struct undo_waits {
+	const struct undo *undo;
+	bool any;
+};
+
+static int undo_on_session(void *context, const struct layers_session *s)
+{
+	struct undo_waits *w = context;
+
+	w->any = w->any || (s->mode == LAYERS_REVIEW &&
+			    layers_session_waits_here(&w->undo->review.layers, s));
+	return 0;
+}
+
+/* A session has something to apply.  Where all of it had landed, the session is gone. */
+static bool undo_something_waits(const struct undo *u)
+{
+	struct error ignored = ERROR_INIT;
+	struct undo_waits w = {.undo = u};
+
+	return layers_each_session(&u->review.layers, undo_on_session, &w, &ignored) < 0 || w.any;
+}
+
 /* Returns the exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
@@ -1090,17 +1113,21 @@ static int undo_run(struct undo *u, struct error *e)
 		    undo_is_unread(u);
 
 	if (r == 0 && !u->json)
-		text_printf(&u->out, "%s%s is as it was %s it.%s\n",
-			    u->i->argument_count > 0 ? "What you named in "
-			    : rest                   ? "The rest of "
-						     : "",
-			    undo_folder(u, &folder), u->redo ? "after" : "before",
-			    u->redo  ? " 'bawn undo' takes it back."
-			    : !lands ? ""
-			    : u->landings > 1
-				    ? " 'bawn undo --redo' does it again: what is mounted there "
-				      "first, by itself."
-				    : " 'bawn undo --redo' does it again.");
+		text_printf(
+			&u->out, "%s%s is as it was %s it.%s\n",
+			u->i->argument_count > 0 ? "What you named in "
+			: rest                   ? "The rest of "
+						 : "",
+			undo_folder(u, &folder), u->redo ? "after" : "before",
+			u->redo  ? " 'bawn undo' takes it back."
+			: !lands ? ""
+			: u->landings > 1
+				? " 'bawn undo --redo' does it again: what is mounted there "
+				  "first, by itself."
+			: u->is_direct || undo_something_waits(u)
+				? " 'bawn undo --redo' does it again."
+				: " No session has it any more, so nothing waits to be applied: "
+				  "'bawn undo --redo' applies it again.");
 	return r;
 }
 

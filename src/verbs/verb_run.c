@@ -22,6 +22,7 @@
 #include "unattributed.h"
 #include "verbs.h"
 #include "withheld.h"
+#include "written.h"
 #include "words.h"
 
 #include <signal.h>
@@ -89,6 +90,7 @@ struct run {
 	struct outward outward;
 	struct refused refused;
 	struct unattributed unattributed;
+	struct written written;
 	struct client_options how;
 	struct text err;
 	bool quiet;
@@ -141,6 +143,7 @@ static void run_fini(struct run *run)
 	session_store_fini(&run->session);
 	refused_fini(&run->refused);
 	unattributed_fini(&run->unattributed);
+	written_fini(&run->written);
 	prepared_fini(&run->prepared);
 }
 
@@ -168,7 +171,8 @@ static void run_on_event(void *context, const struct message_event *event, bool 
 
 	if (event->kind == MESSAGE_EVENT_LISTENS)
 		run_on_listens(run, event->port, quiet);
-	else if (!unattributed_on_event(&run->unattributed, event))
+	else if (!unattributed_on_event(&run->unattributed, event) &&
+		 !written_on_event(&run->written, event))
 		refused_on_event(&run->refused, event, quiet);
 }
 
@@ -408,6 +412,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		refused_summary(&run.refused, run.plan, &run.err);
 	if (!run.quiet && status != 0)
 		withheld_summary(run.plan, environ, &run.err);
+	if (!run.quiet)
+		written_summary(&run.written, run.plan, &run.err);
 	refused_alarm(&run.refused, &run.err);
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(run.plan))

@@ -8,6 +8,7 @@
 #include "adopt.h"
 #include "afar.h"
 #include "fd.h"
+#include "known.h"
 #include "leftover.h"
 #include "open.h"
 #include "snapshot.h"
@@ -596,13 +597,19 @@ int layers_snapshot_write(const struct layers *l, const struct layers_snapshot *
 	return r < 0 ? error_sys(e, r, "cannot write the snapshot %s in %s", s->name, l->path) : 0;
 }
 
+/* What is known of the one that is being restored is that of the one with its own name. */
 int layers_snapshot_remove(const struct layers *l, const char *name, struct error *e)
 {
 	_cleanup_fd_ int dir = layers_dir(l->dir, "snapshots", false);
+	struct layers_snapshot s;
+	struct error ignored = ERROR_INIT;
 	int r = !layers_is_name(name) ? -ENOENT : dir < 0 ? dir : 0;
+	bool read = r == 0 && layers_snapshot_read(l, name, &s, &ignored) == 0;
 
 	if (r == 0 && unlinkat(dir, name, 0) < 0)
 		r = -errno;
+	if (r == 0 && read && !snapshot_is_restoring(name))
+		known_forget(l, &s);
 	if (r == -ENOENT)
 		return r;
 	return r < 0 ? error_sys(e, r, "cannot remove the snapshot %s", name) : 0;

@@ -26,6 +26,8 @@
  *				(of a linked worktree: a second session, by the same name, stands in
  *				the folder of its repository: shared.h)
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
+ *	    known/		what the sessions of snapshots knew, where they know it no more
+ *				(known.h)
  *
  * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
  * box.  All others, and every layer that a snapshot names, are sealed: nobody writes them again.

@@ -10,7 +10,9 @@
 
 #include "layers.h"
 
-/* The second one of a session: 1, and its layers are opened; 0: it has none, or -errno. */
+/* The second one of a session: 1, and its layers are opened; 0: it has none, or -errno.  Where the
+ * repository's folder was renamed, the worktree's own .git says where it is.  -ESTALE: it does not,
+ * and the folder is gone. */
 int shared_find(const struct layers *l, const struct layers_session *s, struct layers *ret,
 		struct layers_session *ret_session, struct error *e);
 

@@ -6,6 +6,7 @@
 #include "basis.h"
 #include "copy.h"
 #include "fd.h"
+#include "known.h"
 #include "open.h"
 #include "settle.h"
 #include "squash.h"
@@ -30,9 +31,14 @@ bool snapshot_is_automatic(const char *name)
 	return str_after(name, snapshot_start) || str_after(name, snapshot_before);
 }
 
+bool snapshot_is_restoring(const char *name)
+{
+	return str_equal(name, snapshot_restoring);
+}
+
 bool snapshot_is_name(const char *name)
 {
-	return layers_is_name(name) && !str_equal(name, snapshot_restoring) &&
+	return layers_is_name(name) && !snapshot_is_restoring(name) &&
 	       !str_ends_with(name, ".new") && !snapshot_is_automatic(name);
 }
 
@@ -450,42 +456,63 @@ static bool snapshot_is_before(int dir, const char *name, int64_t made)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && CLOCK_NS(st.st_mtim) <= made;
 }
 
-/* The snapshots of a session whose index of first versions gets shorter. */
-struct snapshot_shorter {
-	const struct layers *layers;
-	const char *session;
-	int64_t first;
-};
-
-static int snapshot_shorten(void *context, const struct layers_snapshot *s)
-{
-	const struct snapshot_shorter *x = context;
-	struct layers_snapshot shorter = *s;
-	struct error e = ERROR_INIT;
-
-	if (!str_equal(s->session, x->session) || s->first <= x->first)
-		return 0;
-	shorter.first = x->first;
-	return layers_snapshot_write(x->layers, &shorter, &e);
-}
-
 /* Forgets which files landed.  What is git's own stays: a ref that goes back to before what landed
- * is told, and loses no commit (choice_refs.c). */
+ * is told, and loses no commit (hold_refs.c).  The time of the file is still when something landed. */
 static int snapshot_forget_landed(int dir, struct error *e)
 {
 	_cleanup_basis_ struct basis b = BASIS_INIT;
+	const struct timespec any = {.tv_nsec = UTIME_OMIT};
+	struct stat st;
 	int r = basis_read(dir, &b, e);
 	size_t had = b.count;
 
 	for (size_t i = b.count; r == 0 && i-- > 0;)
 		if (git_dir_of(b.items[i].path) == 0)
 			basis_remove(&b, b.items[i].path);
-	return r < 0 || b.count == had ? r : basis_write(dir, &b, e);
+	if (r < 0 || b.count == had)
+		return r;
+	bool timed = fstatat(dir, "basis", &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+	r = basis_write(dir, &b, e);
+	/* Without its time, the next restore forgets more than it has to. */
+	if (r == 0 && timed)
+		(void)utimensat(dir, "basis", (const struct timespec[]){any, st.st_mtim},
+				AT_SYMLINK_NOFOLLOW);
+	return r;
+}
+
+/* The snapshots of a session that is about to become another one. */
+struct snapshot_others {
+	const struct layers *layers;
+	const struct layers_session *session;
+	int dir; /* the session's folder */
+};
+
+static int snapshot_keep_one(void *context, const struct layers_snapshot *s)
+{
+	const struct snapshot_others *o = context;
+
+	return str_equal(s->session, o->session->name) && snapshot_is_of(s, o->session)
+		       ? known_keep(o->layers, s, o->dir)
+		       : 0;
+}
+
+/* Keeps what the session knows, for each snapshot of it. */
+static int snapshot_keep_known(const struct layers *l, const struct layers_session *s,
+			       struct error *e)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, s->name, false);
+	struct snapshot_others others = {l, s, dir};
+	int r = dir < 0 ? dir : layers_each_snapshot(l, snapshot_keep_one, &others, e);
+
+	return r < 0 && e->code == 0
+		       ? error_sys(e, r, "cannot keep what %s knows of %s", s->name, l->workspace)
+		       : r;
 }
 
 /*
- * Makes the session forget what it learned of the workspace after the snapshot was made.  Of a path
- * that it changed again later it knows a later version, which may have edits of the user's that the
+ * Makes the session know of the workspace what it knew when the snapshot was made.  Of a path that
+ * it changed again later it knows a later version, which may have edits of the user's that the
  * snapshot's version does not come from: as if that were its basis, they would be overwritten.  What
  * is not known any more is judged by times (choice.c).  `same`: the session there is the snapshot's
  * own; of another one nothing holds.
@@ -494,27 +521,22 @@ static int snapshot_rewind(const struct layers *l, const struct layers_snapshot 
 			   struct error *e)
 {
 	static const char *const others[] = {"basis", "decided", "stayed", "seen"};
-	const int64_t first = same ? to->first : 0;
-	const struct snapshot_shorter shorter = {l, to->session, first};
-	_cleanup_fd_ int dir = layers_session_dir(l, to->session, false);
-	_cleanup_fd_ int index =
-		dir < 0 ? dir : open_beneath(dir, "first/index", O_RDWR | O_NOFOLLOW, 0);
-	struct stat st;
-	/* Before the index itself: what they count must be in it. */
-	int r = layers_each_snapshot(l, snapshot_shorten, (void *)(uintptr_t)&shorter, e);
+	_cleanup_fd_ int known = known_open(l, to);
+	_cleanup_fd_ int dir = layers_session_dir(l, to->session, known >= 0);
+	int r = known < 0 && known != -ENOENT ? known : dir < 0 ? dir : 0;
 
-	if (r < 0)
-		return e->code ? r : error_sys(e, r, "cannot write a snapshot of %s", to->session);
-	bool longer = index >= 0 && first > 0 && fstat(index, &st) == 0 && st.st_size > first;
-
-	if ((index >= 0 && first == 0 && unlinkat(dir, "first/index", 0) < 0) ||
-	    (longer && ftruncate(index, first) < 0))
-		r = -errno;
-	for (size_t i = 0; r == 0 && !same && dir >= 0 && i < BAWN_ARRAY_SIZE(others); i++)
+	for (size_t i = 0; r == 0 && !same && i < BAWN_ARRAY_SIZE(others); i++)
 		if (unlinkat(dir, others[i], 0) < 0 && errno != ENOENT)
 			r = -errno;
-	if (r == 0 && same && dir >= 0 && !snapshot_is_before(dir, "basis", to->made))
+	if (r == 0)
+		r = known_bring_first(known, dir, to->first, false);
+	/* If something landed or was undone since, what had landed then is not what is there now. */
+	if (r == 0 && same && !snapshot_is_before(dir, "basis", to->made))
 		return snapshot_forget_landed(dir, e);
+	if (r == 0 && known >= 0)
+		r = known_bring_landed(known, dir, false);
+	if (r == -ENOENT && dir == -ENOENT)
+		return 0;
 	return r < 0 ? error_sys(e, r, "cannot bring back what %s knew of %s", to->session,
 				 l->workspace)
 		     : 0;
@@ -535,12 +557,15 @@ static int snapshot_put_in_place(const struct layers *l, const struct layers_sna
 		return r;
 	bool same = !is_new && snapshot_is_of(to, &s);
 
-	if (s.mode == LAYERS_REVIEW)
+	s.project = to->project;
+	s.root = to->root;
+	/* If there was no session, and there is no change, none is made. */
+	bool makes = !is_new || layers_session_has_changes(l, &s);
+
+	if (s.mode == LAYERS_REVIEW && makes)
 		r = snapshot_rewind(l, to, same, e);
 	if (r < 0)
 		return r;
-	s.project = to->project;
-	s.root = to->root;
 	if (!same && s.mode == LAYERS_REVIEW) {
 		s.began = snapshot_began(to);
 		memcpy(s.branch, to->branch, sizeof(s.branch));
@@ -553,8 +578,7 @@ static int snapshot_put_in_place(const struct layers *l, const struct layers_sna
 		r = layers_home_write(l, &to->home, e);
 	if (r < 0)
 		return r;
-	/* If there was no session, and there is no change, none is made. */
-	if (!is_new || layers_session_has_changes(l, &s))
+	if (makes)
 		r = layers_session_write(l, &s, e);
 	return r < 0 ? r : layers_snapshot_remove(l, snapshot_restoring, e);
 }
@@ -578,6 +602,7 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	struct layers_snapshot to = *from;
 	char name[LAYERS_NAME_MAX + 1];
 	int r = layers_session_read(l, from->session, &s, e);
+	bool knows = r == 0 && s.mode == LAYERS_REVIEW;
 
 	if (r == -ENOENT)
 		r = snapshot_new_session(l, from->session, snapshot_began(from), &s, e);
@@ -602,6 +627,8 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 		r = snapshot_push(l, &to.root, -1, e);
 	if (r == 0)
 		r = layers_snapshot_write(l, ret_before, e);
+	if (r == 0 && knows)
+		r = snapshot_keep_known(l, &s, e);
 	if (r < 0)
 		return r;
 	memcpy(to.name, snapshot_restoring, sizeof(snapshot_restoring));
@@ -613,60 +640,19 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 
 /* --- forking ------------------------------------------------------------------------------ */
 
-/* Copies a file from one session's folder to the other's; `max`: at most so many bytes, -1: all.  A
- * missing file is no error. */
-static int snapshot_bring_file(int from, int to, const char *name, int64_t max)
-{
-	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-	_cleanup_fd_ int out =
-		in < 0 ? in : open_beneath(to, name, O_RDWR | O_CREAT | O_EXCL, 0600);
-	bool shared = false;
-
-	if (out < 0)
-		return in == -ENOENT ? 0 : out;
-	int r = copy_content(in, out, &shared);
-
-	return r == 0 && max >= 0 && ftruncate(out, max) < 0 ? -errno : r;
-}
-
-static int snapshot_bring_folder(int from, int to, const char *name)
-{
-	struct copied copied = {.entries = 0};
-	struct error ignored = ERROR_INIT;
-	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_DIRECTORY, 0);
-
-	if (in < 0)
-		return in == -ENOENT ? 0 : in;
-	_cleanup_fd_ int out = mkdirat(to, name, 0700) < 0
-				       ? -errno
-				       : open_beneath(to, name, O_RDONLY | O_DIRECTORY, 0);
-
-	return out < 0 ? out : copy_tree(in, out, COPY_SAME, &copied, &ignored);
-}
-
 /*
  * Brings what the session of the snapshot knew then about the workspace.  Entries that came later
  * are about paths that it had left by then, and say nothing about the snapshot's versions.  If
  * something landed since, what landed is not what the snapshot's versions come from.
  */
-static int snapshot_bring(const struct layers *l, const struct layers_snapshot *from,
+static int snapshot_bring(int of, const struct layers *l, const struct layers_snapshot *from,
 			  const char *name, struct error *e)
 {
-	_cleanup_fd_ int of = layers_session_dir(l, from->session, false);
-	_cleanup_fd_ int to = of < 0 ? of : layers_session_dir(l, name, true);
-	int r = of == -ENOENT ? 0 : to < 0 ? to : 0;
+	_cleanup_fd_ int to = layers_session_dir(l, name, true);
+	int r = to < 0 ? to : known_bring_first(of, to, from->first, true);
 
-	if (r == 0 && to >= 0 && from->first > 0 && mkdirat(to, "first", 0700) < 0)
-		r = -errno;
-	if (r == 0 && to >= 0 && from->first > 0)
-		r = snapshot_bring_file(of, to, "first/data", -1);
-	if (r == 0 && to >= 0 && from->first > 0)
-		r = snapshot_bring_file(of, to, "first/index", from->first);
-	if (r == 0 && to >= 0 && snapshot_is_before(of, "basis", from->made)) {
-		r = snapshot_bring_folder(of, to, "basis.d");
-		if (r == 0)
-			r = snapshot_bring_file(of, to, "basis", -1);
-	}
+	if (r == 0 && snapshot_is_before(of, "basis", from->made))
+		r = known_bring_landed(of, to, true);
 	return r < 0 ? error_sys(e, r, "cannot bring along what %s knows of %s", from->session,
 				 l->workspace)
 		     : 0;
@@ -677,11 +663,16 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 {
 	struct layers_session origin;
 	int r = layers_session_read(l, from->session, &origin, e);
-	bool known = r == 0 && snapshot_is_of(from, &origin);
-	int64_t began = known ? origin.began : snapshot_began(from);
+	bool there = r == 0 && snapshot_is_of(from, &origin);
+	int64_t began = there ? origin.began : snapshot_began(from);
 
 	if (r < 0 && r != -ENOENT)
 		return r;
+	_cleanup_fd_ int of = known_open(l, from);
+
+	/* A direct session has first versions of what it wrote here; a fork has none of that. */
+	if (of == -ENOENT && there && origin.mode == LAYERS_REVIEW)
+		of = layers_session_dir(l, from->session, false);
 	r = snapshot_new_session(l, name, began, ret, e);
 	if (r < 0)
 		return r;
@@ -697,8 +688,7 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 	r = snapshot_push(l, &ret->project, tree, e);
 	if (r == 0 && ret->root.count > 0)
 		r = snapshot_push(l, &ret->root, -1, e);
-	/* A direct session has first versions of what it wrote here; a fork has none of that. */
-	if (r == 0 && known && origin.mode == LAYERS_REVIEW)
-		r = snapshot_bring(l, from, name, e);
+	if (r == 0 && of >= 0)
+		r = snapshot_bring(of, l, from, name, e);
 	return r < 0 ? r : layers_session_write(l, ret, e);
 }

@@ -29,6 +29,8 @@ enum {
 /* A person may give this name. */
 bool snapshot_is_name(const char *name);
 bool snapshot_is_automatic(const char *name);
+/* It is the one that says what a restore makes. */
+bool snapshot_is_restoring(const char *name);
 
 /* PREFIX-N, with an N that is greater than all that there are. */
 int snapshot_next_name(const struct layers *l, const char *prefix, char ret[LAYERS_NAME_MAX + 1],
@@ -68,7 +70,7 @@ int snapshot_finish(const struct layers *l, struct error *e);
 /*
  * Makes a new session of that name, which has what the snapshot has, and a home of its own.  It
  * knows what the other session had found in the workspace until then (first/), and what of that had
- * landed (basis), unless something landed or was undone since.
+ * landed (basis), unless something landed or was undone since (known.h).
  */
 int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, const char *name,
 		  struct layers_session *ret, struct error *e);

@@ -610,18 +610,143 @@ static void test_more_tools(void **state)
 		assert_int_not_equal(changes_find(&w->changes, paths[i])->group, HELD);
 }
 
+/* Linters and formatters whose settings name code or commands; and others, whose do not. */
+static void test_settings_of_linters(void **state)
+{
+	static const struct {
+		const char *text, *path;
+		enum change_group is;
+	} rows[] = {
+		{"dprint check\n", "dprint.json", HELD},
+		{"npx dprint fmt\n", "sub/.dprint.jsonc", HELD},
+		{"tflint\n", ".tflint.hcl", HELD},
+		{"checkov -d .\n", ".checkov.yaml", HELD},
+		{"buf lint\n", "buf.yaml", HELD},
+		{"buf generate\n", "proto/buf.gen.yaml", HELD},
+		{"detect-secrets-hook --baseline .secrets.baseline\n", ".secrets.baseline", HELD},
+		{"gitlint\n", ".gitlint", HELD},
+		{"mint run swiftformat\n", "Mintfile", HELD},
+		{"gtags\n", "gtags.conf", HELD},
+		{"ts-node -e 1\n", "tsconfig.json", HELD},
+		{"notify-send done\n", "send.toml", ORDINARY},
+		{"notify-send done\n", "notify-send.toml", ORDINARY},
+		{"yamllint .\n", ".yamllint", ORDINARY},
+		{"dprint check\n", "other.json", ORDINARY},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *const paths[] = {rows[i].path, NULL};
+
+		print_message("%s", rows[i].text);
+		hook_says(w, rows[i].text, paths);
+		found(w, rows[i].path, rows[i].is, NULL, NULL);
+		hook_says(w, "ls\n", paths);
+		assert_int_not_equal(changes_find(&w->changes, rows[i].path)->group, HELD);
+	}
+}
+
+/* Whichever program runs it: the same in a hook, in a script that a hook runs and in an install. */
+static void test_each_runner(void **state)
+{
+	static const char *const runners[] = {
+		"npm run",   "pnpm run",   "yarn",      "bun run",      "cnpm run",      "tnpm run",
+		"yarnpkg",   "run-s",      "run-p",     "npm-run-all",  "npm-run-all2",  "nr",
+		"turbo run", "rushx",      "wsrun",     "ultra",        "vlr",           "vlt run",
+		"deno task", "node --run", "lerna run", "concurrently", "corepack yarn", "nx run",
+	};
+	static const char *const paths[] = {"tools/lint.js", "tools/other.js", NULL};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(runners); i++) {
+		char text[512];
+
+		print_message("%s\n", runners[i]);
+		/* A hook. */
+		put(w->base, "package.json",
+		    "{\"scripts\":{\"lint\":\"node tools/lint.js\","
+		    "\"other\":\"node tools/other.js\"}}");
+		put(w->up, "package.json",
+		    "{\"scripts\":{\"lint\":\"node tools/lint.js\","
+		    "\"other\":\"node tools/other.js\"}}");
+		(void)snprintf(text, sizeof(text), "%s lint\n", runners[i]);
+		hook_says(w, text, paths);
+		found(w, "tools/lint.js", HELD, "git-hook-folders", "the script lint");
+		found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+		/* A script that is not there yet, which a script by a pattern would run. */
+		(void)snprintf(text, sizeof(text), "{\"scripts\":{\"check\":\"%s lint:*\"}}",
+			       runners[i]);
+		put(w->base, "package.json", text);
+		(void)snprintf(text, sizeof(text),
+			       "{\"scripts\":{\"check\":\"%s lint:*\",\"lint:x\":\"evil\"}}",
+			       runners[i]);
+		put(w->up, "package.json", text);
+		(void)snprintf(text, sizeof(text), "%s check\n", runners[i]);
+		hook_says(w, text, paths);
+		found(w, "package.json", HELD, "package-scripts", "lint:x");
+		/* An install. */
+		(void)snprintf(text, sizeof(text),
+			       "{\"scripts\":{\"postinstall\":\"%s lint\","
+			       "\"lint\":\"node tools/lint.js\","
+			       "\"other\":\"node tools/other.js\"}}",
+			       runners[i]);
+		put(w->base, "package.json", text);
+		put(w->up, "package.json", text);
+		hook_says(w, "ls\n", paths);
+		found(w, "tools/lint.js", HELD, "package-scripts", "npm install");
+		found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+	}
+}
+
+/* run-s "lint:*" is each script of lint, and no other. */
+static void test_pattern_of_scripts(void **state)
+{
+	static const char package[] = "{\"scripts\":{\"lint:js\":\"node tools/lint.js\","
+				      "\"postinstall\":\"%s\",\"dev\":\"node tools/other.js\"}}";
+	static const char *const paths[] = {"tools/lint.js", "tools/other.js", NULL};
+	char text[512];
+	struct world *w = *state;
+
+	(void)snprintf(text, sizeof(text), package, "");
+	put(w->base, "package.json", text);
+	hook_says(w, "npx run-s \"lint:*\"\n", paths);
+	found(w, "tools/lint.js", HELD, "git-hook-folders", "the script lint:js");
+	found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+	(void)snprintf(text, sizeof(text), package, "run-s 'lint:*'");
+	put(w->base, "package.json", text);
+	hook_says(w, "ls\n", paths);
+	found(w, "tools/lint.js", HELD, "package-scripts", "npm install");
+	found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+	/* bundle and ubuntu are not bun. */
+	put(w->base, "package.json", "{\"scripts\":{\"test\":\"node tools/other.js\"}}");
+	hook_says(w, "bundle t ubuntu\n", paths);
+	found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_all),          IN_WORLD(test_entered),
-		IN_WORLD(test_more_tools),   IN_WORLD(test_goes),
-		IN_WORLD(test_code),         IN_WORLD(test_loaded),
-		IN_WORLD(test_many_folders), IN_WORLD(test_many_names),
-		IN_WORLD(test_many_places),  IN_WORLD(test_not_read),
-		IN_WORLD(test_padded),       IN_WORLD(test_many_roots),
-		IN_WORLD(test_many_ignored), IN_WORLD(test_tools),
-		IN_WORLD(test_scripts),      IN_WORLD(test_capitals_of_scripts),
-		IN_WORLD(test_many_scripts), IN_WORLD(test_python),
+		IN_WORLD(test_all),
+		IN_WORLD(test_entered),
+		IN_WORLD(test_more_tools),
+		IN_WORLD(test_goes),
+		IN_WORLD(test_code),
+		IN_WORLD(test_loaded),
+		IN_WORLD(test_many_folders),
+		IN_WORLD(test_many_names),
+		IN_WORLD(test_many_places),
+		IN_WORLD(test_not_read),
+		IN_WORLD(test_padded),
+		IN_WORLD(test_many_roots),
+		IN_WORLD(test_many_ignored),
+		IN_WORLD(test_tools),
+		IN_WORLD(test_scripts),
+		IN_WORLD(test_capitals_of_scripts),
+		IN_WORLD(test_many_scripts),
+		IN_WORLD(test_python),
+		IN_WORLD(test_settings_of_linters),
+		IN_WORLD(test_each_runner),
+		IN_WORLD(test_pattern_of_scripts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,12 @@ static void a_workspace_that_is_named(void **state)
 
 	assert_string_equal(unnamed, path);
 	assert_string_equal(named, "/usr/bin");
+	/* An empty one would be the folder where a program is started. */
+	(void)snprintf(path, sizeof(path), "%s/bin:.", workspace);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	_cleanup_free_ char *usual = clean_path_now(workspace);
+
+	assert_string_equal(usual, "/usr/bin:/bin");
 	assert_int_equal(unsetenv("PATH"), 0);
 	assert_null(clean_path_now(workspace));
 }

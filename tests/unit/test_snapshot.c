@@ -3,6 +3,7 @@
 #include "fake_home.h"
 
 #include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "settle.h"
 #include "basis.h"
@@ -271,11 +272,107 @@ static void a_restore_forgets_what_was_found_later(void **state)
 	OK(snapshot_restore(&w->layers, &good, true, &before, &w->e));
 	assert_int_equal(noted(w, "first/index"), 4);
 	landed_is_git(w);
-	/* What the others counted is not there any more. */
-	OK(layers_snapshot_read(&w->layers, "late", &late, &w->e));
-	assert_int_equal(late.first, 4);
-	OK(layers_snapshot_read(&w->layers, before.name, &before, &w->e));
-	assert_int_equal(before.first, 4);
+	world_close(w);
+}
+
+static int take_one(void *context, const struct layers_snapshot *s)
+{
+	*(struct layers_snapshot *)context = *s;
+	return 0;
+}
+
+/* How many paths landed. */
+static size_t landed_count(struct world *w)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	int dir = layers_session_dir(&w->layers, "calm-otter", false);
+
+	OK(basis_read(dir, &b, &w->e));
+	(void)close(dir);
+	return b.count;
+}
+
+/* The file of the session says this. */
+static void noted_is(const struct world *w, const char *name, const char *text)
+{
+	char path[PATH_MAX + 128], has[64] = "";
+
+	(void)snprintf(path, sizeof(path), "%s/sessions/calm-otter/%s", w->layers.path, name);
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	has[fread(has, 1, sizeof(has) - 1, f)] = '\0';
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(has, text);
+}
+
+static size_t known_count(const struct world *w)
+{
+	char path[PATH_MAX + 64];
+	size_t count = 0;
+	int r = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/known", w->layers.path);
+	_cleanup_dir_ DIR *dir = dir_read(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
+
+	while (dir_next(dir, &r))
+		count++;
+	return count;
+}
+
+/* Whatever is restored, and whether the session went on or is gone meanwhile. */
+static void each_snapshot_comes_back_with_what_was_known(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot good, late, before, other, again;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	note(w, "first/data", "contents");
+	note(w, "first/0000000000000003", "large");
+	note(w, "first/index", "0123");
+	OK(snapshot_take(&w->layers, &w->session, "good", &good, &w->e));
+	note(w, "first/index", "01234567");
+	landed(w);
+	reread(w);
+	put(w, &w->session.project, "a", "two");
+	OK(snapshot_take(&w->layers, &w->session, "late", &late, &w->e));
+	OK(snapshot_restore(&w->layers, &good, true, &before, &w->e));
+	noted_is(w, "first/index", "0123");
+	landed_is_git(w);
+	/* It goes on another way. */
+	note(w, "first/index", "0123ab");
+	OK(snapshot_restore(&w->layers, &before, true, &other, &w->e));
+	noted_is(w, "first/index", "01234567");
+	assert_int_equal(landed_count(w), 2);
+	OK(snapshot_restore(&w->layers, &other, true, &again, &w->e));
+	noted_is(w, "first/index", "0123ab");
+	OK(snapshot_restore(&w->layers, &late, true, &again, &w->e));
+	noted_is(w, "first/index", "01234567");
+	assert_int_equal(landed_count(w), 2);
+	/* It is gone, and another one of its name is there. */
+	OK(layers_session_remove(&w->layers, "calm-otter", &w->e));
+	OK(snapshot_restore(&w->layers, &late, true, &again, &w->e));
+	noted_is(w, "first/index", "01234567");
+	noted_is(w, "first/data", "contents");
+	noted_is(w, "first/0000000000000003", "large");
+	assert_int_equal(landed_count(w), 2);
+	note(w, "first/index", "else");
+	reread(w);
+	w->session.began = 9;
+	OK(layers_session_write(&w->layers, &w->session, &w->e));
+	OK(snapshot_restore(&w->layers, &good, true, &again, &w->e));
+	noted_is(w, "first/index", "0123");
+	assert_int_equal(noted(w, "basis"), -1);
+	/* With the snapshots goes what was kept for them. */
+	assert_true(known_count(w) > 0);
+	while (known_count(w) > 0) {
+		struct layers_snapshot one = {.name = ""};
+
+		OK(layers_each_snapshot(&w->layers, take_one, &one, &w->e));
+		assert_string_not_equal(one.name, "");
+		OK(layers_snapshot_remove(&w->layers, one.name, &w->e));
+	}
 	world_close(w);
 }
 
@@ -693,6 +790,7 @@ int main(void)
 		TEST(a_restore_that_was_cut_off_is_finished_by_who_takes_the_lock),
 		TEST(a_session_that_is_gone_comes_back),
 		TEST(a_restore_forgets_what_was_found_later),
+		TEST(each_snapshot_comes_back_with_what_was_known),
 		TEST(another_session_of_the_name_knows_nothing_of_the_snapshot),
 		TEST(a_session_of_an_older_snapshot_may_have_seen_nothing),
 		TEST(each_start_is_kept_and_nothing_sealed_is_written),
