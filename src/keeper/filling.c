@@ -193,7 +193,12 @@ int filling_start(struct filling *f, struct loop *loop, const struct plan *plan,
 
 void filling_resume(struct filling *f)
 {
+	struct statvfs s;
+
 	f->paused = false;
+	/* While it was paused the disk was looked at seldom. */
+	if (f->keep > 0 && f->clock >= 0 && fstatvfs(f->control->layers, &s) == 0)
+		f->free = (uint64_t)s.f_bavail * s.f_frsize;
 	f->low = f->free < f->low ? f->free / 2 : f->low;
 	for (size_t i = 0; i < FILLING_WHAT_COUNT; i++) {
 		uint64_t more = f->of[i].limit / FILLING_MORE_PART;
