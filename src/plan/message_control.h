@@ -27,7 +27,7 @@ struct message_session {
  * fields, and the numbers of both types never change; any other change of what peer and keeper say to
  * each other makes the version one more.
  */
-enum { MESSAGE_CONTROL_VERSION = 2 };
+enum { MESSAGE_CONTROL_VERSION = 3 };
 
 struct message_hello {
 	uint64_t version;
