@@ -43,13 +43,14 @@ int limited_send(const struct cgroup *c, int channel)
 	if (c->dir < 0)
 		return 0;
 	_cleanup_fd_ int procs = openat(c->dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	int r = procs < 0 ? -errno : 0;
 	_cleanup_fd_ int memory = openat(c->dir, "memory.events", O_RDONLY | O_CLOEXEC);
 	_cleanup_fd_ int processes = openat(c->dir, "pids.events", O_RDONLY | O_CLOEXEC);
 	const struct message_limits m = {memory >= 0, processes >= 0};
 	int fds[4] = {c->dir, procs, memory, processes};
 
-	if (procs < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	if (memory < 0)
 		fds[2] = processes;
 	return message_send(channel, MESSAGE_LIMITS, &message_limits_schema, &m, fds,
