@@ -16,31 +16,10 @@
 
 enum { BOX_USE_FILE = 32 << 10, BOX_USE_MOST = 4096 /* processes that we look at */ };
 
-/* Reads the beginning of a file in /proc as a string; its length, or -errno. */
-static ssize_t box_use_read(const char *path, char *into, size_t size)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-
-	into[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	/* The kernel gives a page of it at a time. */
-	while (len + 1 < size) {
-		ssize_t n = read(fd, into + len, size - 1 - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	into[len] = '\0';
-	return (ssize_t)len;
-}
-
 /* --- a tree of processes ---------------------------------------------------------------- */
 
 struct box_use_place {
-	pid_t pid;
+	pid_t pid, parent;
 	int depth;
 };
 
@@ -49,20 +28,21 @@ struct box_use_stack {
 	size_t count;
 };
 
-/* Puts the children of one thread on the stack, the first on top. */
-static void box_use_push(struct box_use_stack *s, const char *path, int depth)
+/* Puts the children of one thread on the stack, the first on top.  dir: of the process in /proc. */
+static void box_use_push(struct box_use_stack *s, int dir, const char *path, pid_t parent,
+			 int depth)
 {
 	static char text[BOX_USE_FILE];
 	size_t from = s->count;
 
-	if (box_use_read(path, text, sizeof(text)) <= 0)
+	if (fd_read_first_at(dir, path, text, sizeof(text)) <= 0)
 		return;
 	for (char *at = text, *end; s->count < BOX_USE_MOST; at = end) {
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0 || pid > INT_MAX || !ARRAY_GROW(s->items, s->count))
 			break;
-		s->items[s->count++] = (struct box_use_place){(pid_t)pid, depth};
+		s->items[s->count++] = (struct box_use_place){(pid_t)pid, parent, depth};
 	}
 	for (size_t a = from, b = s->count; a + 1 < b; a++) {
 		struct box_use_place swap = s->items[a];
@@ -73,58 +53,78 @@ static void box_use_push(struct box_use_stack *s, const char *path, int depth)
 }
 
 /* The children of all threads.  A folder has two links more than it has folders. */
-static void box_use_children(struct box_use_stack *s, pid_t pid, int depth)
+static void box_use_children(struct box_use_stack *s, int dir, pid_t pid, int depth)
 {
 	char path[96];
 	struct stat st;
 	int r = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (stat(path, &st) < 0)
+	if (fstatat(dir, "task", &st, 0) < 0)
 		return;
 	if (st.st_nlink <= 3) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-		box_use_push(s, path, depth);
+		(void)snprintf(path, sizeof(path), "task/%d/children", pid);
+		box_use_push(s, dir, path, pid, depth);
 		return;
 	}
-	_cleanup_dir_ DIR *all = dir_read(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
+	_cleanup_dir_ DIR *all =
+		dir_read(openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
 
 	for (const struct dirent *d; all && (d = dir_next(all, &r));) {
 		if (d->d_name[0] < '0' || d->d_name[0] > '9')
 			continue;
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%.10s/children", pid, d->d_name);
-		box_use_push(s, path, depth);
+		(void)snprintf(path, sizeof(path), "task/%.10s/children", d->d_name);
+		box_use_push(s, dir, path, pid, depth);
 	}
 }
 
-static bool box_use_is_box(pid_t pid)
+/* Its folder in /proc, which stays that of this process; -1: it has ended. */
+static int box_use_open(pid_t pid)
 {
-	char path[64], name[32];
+	char path[32];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	return box_use_read(path, name, sizeof(name)) > 0 && str_equal(name, "bawn-box\n");
+	(void)snprintf(path, sizeof(path), "/proc/%d", pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool box_use_is_box(int dir)
+{
+	char name[32];
+
+	return fd_read_first_at(dir, "comm", name, sizeof(name)) > 0 &&
+	       str_equal(name, "bawn-box\n");
+}
+
+/* Whose child it is: "PID (NAME) STATE PARENT"; 0: it has ended. */
+static pid_t box_use_parent(int dir)
+{
+	char text[256];
+	const char *name =
+		fd_read_first_at(dir, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+
+	return name && strlen(name) > 4 ? (pid_t)strtol(name + 4, NULL, 10) : 0;
 }
 
 /* -ENOENT: it has ended. */
-static int box_use_read_process(const struct box_use_place *at, struct box_use_process *ret)
+static int box_use_read_process(int dir, const struct box_use_place *at,
+				struct box_use_process *ret)
 {
-	char path[64], text[128];
+	char text[128];
 	unsigned long resident = 0, shared = 0;
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", at->pid);
-	if (box_use_read(path, text, sizeof(text)) <= 0)
+	if (fd_read_first_at(dir, "statm", text, sizeof(text)) <= 0)
 		return -ENOENT;
 	char *next = text;
 
 	(void)strtoul(next, &next, 10);
 	resident = strtoul(next, &next, 10);
 	shared = strtoul(next, &next, 10);
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", at->pid);
 	*ret = (struct box_use_process){
 		.pid = at->pid,
+		.dir = dir,
 		.depth = at->depth,
-		.threads = stat(path, &st) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 1,
+		.threads =
+			fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 1,
 		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
 					    : 0,
 	};
@@ -135,18 +135,23 @@ int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_p
 		 void *context)
 {
 	struct box_use_stack s = {NULL, 0};
+	_cleanup_fd_ int box = init > 0 ? box_use_open(init) : -1;
 
-	if (init <= 0 || !box_use_is_box(init))
+	if (box < 0 || !box_use_is_box(box))
 		return -ENOENT;
-	box_use_children(&s, init, 0);
+	box_use_children(&s, box, init, 0);
 	for (size_t seen = 0; s.count > 0 && seen < BOX_USE_MOST; seen++) {
 		const struct box_use_place at = s.items[--s.count];
+		_cleanup_fd_ int dir = box_use_open(at.pid);
 		struct box_use_process p;
+		pid_t parent = dir < 0 ? 0 : box_use_parent(dir);
 
-		if (box_use_read_process(&at, &p) < 0)
+		/* The number may be another process's by now.  Who lost its parent is pid 1's. */
+		if (parent == 0 || (parent != at.parent && parent != init) ||
+		    box_use_read_process(dir, &at, &p) < 0)
 			continue;
 		found(context, &p);
-		box_use_children(&s, at.pid, at.depth + 1);
+		box_use_children(&s, dir, at.pid, at.depth + 1);
 	}
 	free(s.items);
 	return 0;
@@ -167,13 +172,10 @@ static bool box_use_number(int dir, const char *file, uint64_t *ret)
 /* What its own cgroup says; files that are not there change nothing. */
 static void box_use_group(pid_t init, struct box_use *use)
 {
-	const char *mount = cgroup_mount();
-	char own[PATH_MAX];
-	char path[2 * PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!mount || cgroup_of(init, own) < 0 || !cgroup_is_ours(own))
+	if (cgroup_path_of(init, path) < 0 || !cgroup_is_ours(path))
 		return;
-	(void)snprintf(path, sizeof(path), "%s%s", mount, own);
 	_cleanup_fd_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 enum {
-	LISTENING_BYTES = 8 << 20, /* of the table: 16384 connections have two lines each */
-	LISTENING_STATE = 0x0a,    /* TCP_LISTEN */
+	LISTENING_BYTES = 256 << 10, /* of the table, in which those that listen come first */
+	LISTENING_STATE = 0x0a,      /* TCP_LISTEN */
 };
 
 static void listening_add(struct listening *l, uint16_t port)
@@ -45,18 +45,18 @@ void listening_parse(const char *table, struct listening *into)
 void listening_read(const struct session *s, struct listening *ret)
 {
 	static const char *const tables[] = {"tcp", "tcp6"};
+	static char text[LISTENING_BYTES];
 
 	ret->count = 0;
 	if (s->fd < 0 || s->state.box == 0 || s->state.plain || !s->state.gate)
 		return;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tables); i++) {
-		_cleanup_buf_ struct buf text = BUF_INIT(LISTENING_BYTES);
 		char path[64];
 
 		(void)snprintf(path, sizeof(path), "/proc/%llu/net/%s",
 			       (unsigned long long)s->state.box, tables[i]);
-		if (fd_read_file_at(AT_FDCWD, path, &text) == 0)
-			listening_parse(buf_str(&text), ret);
+		if (fd_read_first_at(AT_FDCWD, path, text, sizeof(text)) > 0)
+			listening_parse(text, ret);
 	}
 }
 
