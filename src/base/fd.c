@@ -79,6 +79,25 @@ int fd_read_file_at(int dir, const char *path, struct buf *into)
 	return fd_read_all(fd, into);
 }
 
+ssize_t fd_read_first_at(int dir, const char *path, char *into, size_t size)
+{
+	_cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	size_t len = 0;
+
+	into[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	while (len + 1 < size) {
+		ssize_t n = read(fd, into + len, size - 1 - len);
+
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	into[len] = '\0';
+	return (ssize_t)len;
+}
+
 int fd_replace_at(int dir, const char *name, const char *beside, struct span bytes, mode_t mode)
 {
 	if (unlinkat(dir, beside, 0) < 0 && errno != ENOENT)

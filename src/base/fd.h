@@ -12,6 +12,9 @@ void fd_close(int *fd); /* closes *fd when >= 0 and makes it -1; keeps errno */
 int fd_write_all(int fd, const void *ptr, size_t len);            /* 0 or -errno */
 int fd_read_all(int fd, struct buf *into);                        /* to the end; 0 or -errno */
 int fd_read_file_at(int dir, const char *path, struct buf *into); /* regular files only */
+/* The beginning of a file, as a string of at most `size` - 1 bytes: its length, or -errno.  Files of
+ * /proc come a page at a time. */
+ssize_t fd_read_first_at(int dir, const char *path, char *into, size_t size);
 /*
  * Replaces the file `name` whole.  When the power fails, the file has the old bytes or the new
  * ones: the new bytes are on the disk before the rename.  Until then they are in the file

@@ -329,7 +329,7 @@ static int init_on_continue(void *context, struct channel_packet *packet, struct
 
 /* --- the box's network ---------------------------------------------------------------- */
 
-/* A socket belongs to the network namespace that it was made in: whoever gets this one connects inside the box. */
+/* A socket belongs to the network namespace that it was made in: whoever gets one of these connects inside the box. */
 static int init_on_reach(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
@@ -338,12 +338,21 @@ static int init_on_reach(void *context, struct channel_packet *packet, struct er
 
 	if (r < 0)
 		return r;
-	_cleanup_fd_ int fd = socket(m.value & MESSAGE_REACH_V6 ? AF_INET6 : AF_INET,
-				     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	_cleanup_fd_ int v4 = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	_cleanup_fd_ int v6 = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fds[2];
+	size_t count = 0;
 
-	m.value = fd < 0 ? (uint64_t)errno : 0;
-	return message_send(in->channel.fd, MESSAGE_REACHED, &message_job_schema, &m, &fd,
-			    fd < 0 ? 0 : 1);
+	m.value = 0;
+	if (v4 >= 0) {
+		fds[count++] = v4;
+		m.value |= MESSAGE_REACH_V4;
+	}
+	if (v6 >= 0) {
+		fds[count++] = v6;
+		m.value |= MESSAGE_REACH_V6;
+	}
+	return message_send(in->channel.fd, MESSAGE_REACHED, &message_job_schema, &m, fds, count);
 }
 
 /* --- its use -------------------------------------------------------------------------- */

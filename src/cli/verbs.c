@@ -203,7 +203,8 @@ const struct verb verbs[] = {
 			"name another ADDRESS. Without HOSTPORT it is the same number, or, where "
 			"that is taken, one that is free: the first line says which. So two "
 			"sessions can both have a server at port 3000.\n\n"
-			"The session's record has each connection. 'bawn run --publish' does the "
+			"The session's record has each connection, and whether a server took it; "
+			"its bytes count for limits.network-bytes. 'bawn run --publish' does the "
 			"same from a session's start.",
 		.examples = "bawn forward 3000\tthe session of this folder\n"
 			    "bawn forward calm-otter 3000:8080\thttp://127.0.0.1:8080",

@@ -17,20 +17,20 @@ enum { BOX_USE_FILE = 4096 };
 
 static bool box_use_is_box(pid_t pid)
 {
-	char path[64], name[32];
+	_cleanup_fd_ int dir = process_tree_open(pid);
+	char name[32];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	return process_tree_read(path, name, sizeof(name)) > 0 && str_equal(name, "bawn-box\n");
+	return dir >= 0 && fd_read_first_at(dir, "comm", name, sizeof(name)) > 0 &&
+	       str_equal(name, "bawn-box\n");
 }
 
 /* -ENOENT: it has ended. */
 static int box_use_read_process(const struct process_tree_place *at, struct box_use_process *ret)
 {
-	char path[64], text[128];
+	char text[128];
 	unsigned long resident = 0, shared = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", at->pid);
-	if (process_tree_read(path, text, sizeof(text)) <= 0)
+	if (fd_read_first_at(at->dir, "statm", text, sizeof(text)) <= 0)
 		return -ENOENT;
 	char *next = text;
 
@@ -39,6 +39,7 @@ static int box_use_read_process(const struct process_tree_place *at, struct box_
 	shared = strtoul(next, &next, 10);
 	*ret = (struct box_use_process){
 		.pid = at->pid,
+		.dir = at->dir,
 		.depth = at->depth,
 		.threads = at->threads,
 		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
@@ -109,13 +110,10 @@ static void box_use_pressure(int dir, struct box_use *use)
 /* What its own cgroup says; files that are not there change nothing. */
 static void box_use_group(pid_t init, struct box_use *use)
 {
-	const char *mount = cgroup_mount();
-	char own[PATH_MAX];
-	char path[2 * PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!mount || cgroup_of(init, own) < 0 || !cgroup_is_ours(own))
+	if (cgroup_path_of(init, path) < 0 || !cgroup_is_ours(path))
 		return;
-	(void)snprintf(path, sizeof(path), "%s%s", mount, own);
 	_cleanup_fd_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0)

@@ -14,6 +14,7 @@
 
 struct box_use_process {
 	pid_t pid;
+	int dir;   /* its folder in /proc */
 	int depth; /* 0: a child of pid 1 */
 	uint64_t threads;
 	uint64_t memory; /* bytes that no file stands behind: what it alone has */

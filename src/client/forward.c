@@ -12,14 +12,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FORWARD_BYTES = 64 << 10, FORWARD_TURNS = 16, FORWARD_BACKLOG = 128 };
-enum { FORWARD_ASKING, FORWARD_CONNECTING, FORWARD_CARRYING };
+enum {
+	FORWARD_BYTES = 64 << 10,
+	FORWARD_TURNS = 16,
+	FORWARD_BACKLOG = 128,
+	FORWARD_TALKS_MAX = 16, /* with the keeper at a time, which has others to serve */
+};
+enum { FORWARD_ASKING, FORWARD_CONNECTING, FORWARD_TELLING, FORWARD_CARRYING };
+enum { FORWARD_V4, FORWARD_V6, FORWARD_FAMILIES };
 
 /* One direction of a connection. */
 struct forward_way {
 	uint8_t *left; /* read, and not written yet: nothing more is read before it is */
 	size_t at, len;
-	bool ended; /* the reader's end has come, and was passed on */
+	size_t paid;  /* of len: so many may be written */
+	size_t asked; /* so many more are asked for */
+	bool ended;   /* the reader's end has come, and was passed on */
 };
 
 struct forward_end {
@@ -31,9 +39,18 @@ struct forward_leg {
 	struct forward *forward;
 	struct forward_leg *next;
 	unsigned int state;
-	bool v6;
-	bool failed;           /* of the answer to REACH */
-	struct channel keeper; /* as long as it is asked */
+	int given[FORWARD_FAMILIES]; /* sockets of the box's network that were not tried yet */
+	unsigned int tried;          /* so many of these */
+	bool v6;                     /* the last one that was tried */
+	int failure;                 /* of that one, an errno */
+	bool told;                   /* the record has it */
+	bool metered;                /* its bytes are counted */
+	bool spent;                  /* and there are no more */
+	bool reset;                  /* it ended by a failure of one side */
+	struct channel keeper;       /* as long as it is asked */
+	bool queued;                 /* it waits for its turn to say this: */
+	enum message_type type;
+	struct message_job message;
 	struct loop_handle keeper_handle;
 	struct forward_end outer, inner;
 	struct forward_way inward, outward;
@@ -53,16 +70,29 @@ static void forward_hear(struct forward *f)
 		f->full = false;
 }
 
+/* The talk with the keeper is over. */
+static void forward_hush(struct forward_leg *leg)
+{
+	if (leg->keeper.fd < 0)
+		return;
+	loop_remove(leg->forward->loop, &leg->keeper_handle);
+	fd_close(&leg->keeper.fd);
+	leg->forward->talks--;
+}
+
 static void forward_drop(struct forward_leg *leg)
 {
 	struct forward *f = leg->forward;
 	const struct linger now = {.l_onoff = 1};
 
 	/* Who never reached a server sees a reset, not an empty answer. */
-	if (leg->state != FORWARD_CARRYING)
+	if (leg->state != FORWARD_CARRYING || leg->reset)
 		(void)setsockopt(leg->outer.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	loop_remove(f->loop, &leg->keeper_handle);
-	fd_close(&leg->keeper.fd);
+	if (leg->reset)
+		(void)setsockopt(leg->inner.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	for (int i = 0; i < FORWARD_FAMILIES; i++)
+		fd_close(&leg->given[i]);
+	forward_hush(leg);
 	forward_end_fini(f->loop, &leg->outer);
 	forward_end_fini(f->loop, &leg->inner);
 	free(leg->inward.left);
@@ -77,17 +107,19 @@ static void forward_drop(struct forward_leg *leg)
 	forward_hear(f);
 }
 
-/* Writes what is left: 0, -EAGAIN, or the error that ends the connection. */
+/* Writes what is left, as far as it is paid: 0, -EAGAIN, or the error that ends the connection. */
 static int forward_write(struct forward_way *way, int to)
 {
-	while (way->at < way->len) {
-		ssize_t n = send(to, way->left + way->at, way->len - way->at, MSG_NOSIGNAL);
+	while (way->at < way->paid) {
+		ssize_t n = send(to, way->left + way->at, way->paid - way->at, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		way->at += n > 0 ? (size_t)n : 0;
 	}
-	way->at = way->len = 0;
+	if (way->at < way->len)
+		return -EAGAIN;
+	way->at = way->len = way->paid = 0;
 	/* An idle connection keeps no memory. */
 	free(way->left);
 	way->left = NULL;
@@ -95,7 +127,7 @@ static int forward_write(struct forward_way *way, int to)
 }
 
 /* Carries as much as goes at once: -EAGAIN when it has to wait, 0 when the way has ended. */
-static int forward_carry(struct forward_way *way, int from, int to)
+static int forward_carry(struct forward_way *way, int from, int to, bool metered)
 {
 	for (int turn = 0; turn < FORWARD_TURNS && !way->ended; turn++) {
 		int r = forward_write(way, to);
@@ -110,6 +142,7 @@ static int forward_carry(struct forward_way *way, int from, int to)
 		if (n < 0)
 			r = -errno;
 		way->len = n > 0 ? (size_t)n : 0;
+		way->paid = metered ? 0 : way->len;
 		if (n <= 0) {
 			free(way->left);
 			way->left = NULL;
@@ -134,7 +167,7 @@ static int forward_mind(struct forward_leg *leg, struct forward_end *end,
 {
 	struct loop *loop = leg->forward->loop;
 	uint32_t events = (!reads->ended && reads->len == 0 ? EPOLLIN : 0u) |
-			  (writes->len > 0 ? EPOLLOUT : 0u);
+			  (writes->at < writes->paid ? EPOLLOUT : 0u);
 
 	if (events == 0) {
 		loop_remove(loop, &end->handle);
@@ -150,47 +183,173 @@ static bool forward_goes_on(int r)
 	return r == 0 || r == -EAGAIN || r == -EINTR;
 }
 
-static int forward_on_end(void *context, uint32_t events)
+/* Carries both ways as far as they go at once, and waits for what is next. */
+static void forward_turn(struct forward_leg *leg)
 {
-	struct forward_leg *leg = context;
-	int in = forward_carry(&leg->inward, leg->outer.fd, leg->inner.fd);
-	int out = forward_carry(&leg->outward, leg->inner.fd, leg->outer.fd);
+	int in = forward_carry(&leg->inward, leg->outer.fd, leg->inner.fd, leg->metered);
+	int out = forward_carry(&leg->outward, leg->inner.fd, leg->outer.fd, leg->metered);
 
-	(void)events;
-	if (!forward_goes_on(in) || !forward_goes_on(out) ||
-	    (leg->inward.ended && leg->outward.ended) ||
+	leg->reset = leg->spent || !forward_goes_on(in) || !forward_goes_on(out);
+	if (leg->reset || (leg->inward.ended && leg->outward.ended) ||
 	    forward_mind(leg, &leg->outer, &leg->inward, &leg->outward) < 0 ||
 	    forward_mind(leg, &leg->inner, &leg->outward, &leg->inward) < 0)
 		forward_drop(leg);
+}
+
+static void forward_spend(struct forward *f);
+
+static int forward_on_end(void *context, uint32_t events)
+{
+	struct forward_leg *leg = context;
+	struct forward *f = leg->forward;
+	bool metered = leg->metered;
+
+	(void)events;
+	forward_turn(leg);
+	if (metered)
+		forward_spend(f);
 	return 0;
+}
+
+/* --- the limit of bytes --------------------------------------------------------------- */
+
+static int forward_on_spent(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct forward *f = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0)
+		f->granted = m.value;
+	return r;
+}
+
+static int forward_on_failed(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)context;
+	(void)packet;
+	(void)e;
+	return 0;
+}
+
+static const struct channel_rule forward_meter_rules[] = {
+	{MESSAGE_SPENT, "SPENT", 16, 0, 0, 1u << 0, forward_on_spent},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << 0, forward_on_failed},
+};
+
+/* Gives a way what it asked for, as far as it was granted.  False: that is not all. */
+static bool forward_pay(struct forward *f, struct forward_way *way)
+{
+	size_t most = way->asked < f->granted ? way->asked : (size_t)f->granted;
+	bool all = most == way->asked;
+
+	way->paid += most;
+	f->granted -= most;
+	way->asked = 0;
+	return all;
+}
+
+/* SPEND is answered, or will not be: then nothing is granted. */
+static void forward_share(struct forward *f)
+{
+	struct forward_leg *next = NULL;
+
+	loop_remove(f->loop, &f->meter_handle);
+	fd_close(&f->meter.fd);
+	for (struct forward_leg *leg = f->legs; leg; leg = next) {
+		next = leg->next;
+		if (leg->inward.asked + leg->outward.asked == 0)
+			continue;
+		bool in = forward_pay(f, &leg->inward);
+		bool out = forward_pay(f, &leg->outward);
+
+		leg->spent = !in || !out;
+		forward_turn(leg);
+	}
+}
+
+static int forward_on_meter(void *context, uint32_t events)
+{
+	struct forward *f = context;
+
+	(void)events;
+	f->granted = 0;
+	(void)channel_serve(&f->meter);
+	forward_share(f);
+	forward_spend(f);
+	return 0;
+}
+
+/* Asks for all that was read and is not paid, unless a question is on its way. */
+static void forward_spend(struct forward *f)
+{
+	struct message_job m = {.value = 0};
+
+	if (f->meter.fd >= 0)
+		return;
+	for (struct forward_leg *leg = f->legs; leg; leg = leg->next) {
+		leg->inward.asked = leg->inward.len - leg->inward.paid;
+		leg->outward.asked = leg->outward.len - leg->outward.paid;
+		m.value += leg->inward.asked + leg->outward.asked;
+	}
+	if (m.value == 0)
+		return;
+	f->meter = (struct channel){.fd = session_store_connect(&f->places, f->session),
+				    .rules = forward_meter_rules,
+				    .rule_count = BAWN_ARRAY_SIZE(forward_meter_rules),
+				    .context = f};
+	int r = f->meter.fd < 0 ? f->meter.fd
+				: message_send(f->meter.fd, MESSAGE_SPEND, &message_job_schema, &m,
+					       NULL, 0);
+
+	if (r == 0)
+		r = loop_add(f->loop, f->meter.fd, EPOLLIN, forward_on_meter, f, &f->meter_handle);
+	f->granted = 0;
+	if (r < 0)
+		forward_share(f);
 }
 
 /* --- reaching in ---------------------------------------------------------------------- */
 
-static int forward_ask(struct forward_leg *leg);
+/* Says something about the connection to the keeper, in its turn; forward_on_keeper has the answer. */
+static void forward_say(struct forward_leg *leg, enum message_type type,
+			const struct message_job *m)
+{
+	leg->queued = true;
+	leg->type = type;
+	leg->message = *m;
+}
+
+/* Tells the keeper what came of it: the record has it before a byte passes. */
+static void forward_tell(struct forward_leg *leg)
+{
+	const struct message_job m = {.job = (uint64_t)leg->failure,
+				      .value = leg->forward->inside |
+					       (leg->v6 ? MESSAGE_TAKEN_V6 : 0u)};
+
+	for (int i = 0; i < FORWARD_FAMILIES; i++)
+		fd_close(&leg->given[i]);
+	leg->state = FORWARD_TELLING;
+	forward_say(leg, MESSAGE_TAKEN, &m);
+}
+
+static void forward_try(struct forward_leg *leg);
+static void forward_talk(struct forward *f);
 
 static int forward_on_connected(void *context, uint32_t events)
 {
 	struct forward_leg *leg = context;
-	int failure = 0;
-	socklen_t len = sizeof(failure);
+	socklen_t len = sizeof(leg->failure);
 
 	(void)events;
 	loop_remove(leg->forward->loop, &leg->inner.handle);
-	if (getsockopt(leg->inner.fd, SOL_SOCKET, SO_ERROR, &failure, &len) < 0)
-		failure = errno;
-	if (failure == 0) {
-		leg->state = FORWARD_CARRYING;
-		return forward_on_end(leg, 0);
-	}
-	fd_close(&leg->inner.fd);
-	if (failure != ECONNREFUSED || leg->v6) {
-		forward_drop(leg);
-		return 0;
-	}
-	leg->v6 = true;
-	if (forward_ask(leg) < 0)
-		forward_drop(leg);
+	if (getsockopt(leg->inner.fd, SOL_SOCKET, SO_ERROR, &leg->failure, &len) < 0)
+		leg->failure = errno;
+	if (leg->failure != 0)
+		forward_try(leg);
+	else
+		forward_tell(leg);
+	forward_talk(leg->forward);
 	return 0;
 }
 
@@ -218,14 +377,47 @@ static int forward_connect(struct forward_leg *leg)
 		return -EPROTO;
 	r = leg->v6 ? connect(fd, (const struct sockaddr *)&v6, sizeof(v6))
 		    : connect(fd, (const struct sockaddr *)&v4, sizeof(v4));
-	if (r < 0 && errno != EINPROGRESS && errno != ECONNREFUSED)
+	if (r < 0 && errno != EINPROGRESS)
 		return -errno;
 	leg->state = FORWARD_CONNECTING;
 	return loop_add(leg->forward->loop, fd, EPOLLOUT, forward_on_connected, leg,
 			&leg->inner.handle);
 }
 
+/* Connects the next socket that there is.  With none left, nobody took it. */
+static void forward_try(struct forward_leg *leg)
+{
+	while (leg->tried < FORWARD_FAMILIES) {
+		int fd = TAKE_FD(leg->given[leg->tried]);
+
+		leg->v6 = leg->tried++ == FORWARD_V6;
+		if (fd < 0)
+			continue;
+		fd_close(&leg->inner.fd);
+		leg->inner.fd = fd;
+		int r = forward_connect(leg);
+
+		if (r == 0)
+			return;
+		leg->failure = -r;
+	}
+	forward_tell(leg);
+}
+
 static int forward_on_reached(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct forward_leg *leg = context;
+	struct message_job m;
+	size_t at = 0;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	for (int i = 0; r == 0 && i < FORWARD_FAMILIES; i++)
+		if (m.value >> i & 1 && at < packet->fd_count)
+			leg->given[i] = TAKE_FD(packet->fds[at++]);
+	return r;
+}
+
+static int forward_on_taken(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct forward_leg *leg = context;
 	struct message_job m;
@@ -233,54 +425,73 @@ static int forward_on_reached(void *context, struct channel_packet *packet, stru
 
 	if (r < 0)
 		return r;
-	if (packet->fd_count == 1)
-		leg->inner.fd = TAKE_FD(packet->fds[0]);
-	return 0;
-}
-
-static int forward_on_failed(void *context, struct channel_packet *packet, struct error *e)
-{
-	(void)context;
-	(void)packet;
-	(void)e;
+	leg->told = true;
+	leg->metered = m.value != 0;
 	return 0;
 }
 
 static const struct channel_rule forward_rules[] = {
-	{MESSAGE_REACHED, "REACHED", 16, 0, 1, 1u << 0, forward_on_reached},
-	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << 0, forward_on_failed},
+	{MESSAGE_REACHED, "REACHED", 16, 0, 2, 1u << FORWARD_ASKING, forward_on_reached},
+	{MESSAGE_TAKEN, "TAKEN", 16, 0, 0, 1u << FORWARD_TELLING, forward_on_taken},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << FORWARD_ASKING | 1u << FORWARD_TELLING,
+	 forward_on_failed},
 };
 
 static int forward_on_keeper(void *context, uint32_t events)
 {
 	struct forward_leg *leg = context;
+	struct forward *f = leg->forward;
 
 	(void)events;
 	(void)channel_serve(&leg->keeper);
-	loop_remove(leg->forward->loop, &leg->keeper_handle);
-	fd_close(&leg->keeper.fd);
-	if (leg->inner.fd < 0 || forward_connect(leg) < 0)
+	forward_hush(leg);
+	if (leg->told && leg->failure == 0) {
+		leg->state = FORWARD_CARRYING;
+		(void)forward_on_end(leg, 0);
+	} else if (leg->state == FORWARD_ASKING &&
+		   (leg->given[FORWARD_V4] >= 0 || leg->given[FORWARD_V6] >= 0)) {
+		forward_try(leg);
+	} else {
 		forward_drop(leg);
+	}
+	forward_talk(f);
 	return 0;
 }
 
-static int forward_ask(struct forward_leg *leg)
+static int forward_send(struct forward_leg *leg)
 {
 	struct forward *f = leg->forward;
-	const struct message_job m = {.value = f->inside | (leg->v6 ? MESSAGE_REACH_V6 : 0u)};
 
-	leg->state = FORWARD_ASKING;
+	leg->queued = false;
 	leg->keeper = (struct channel){.fd = session_store_connect(&f->places, f->session),
 				       .rules = forward_rules,
 				       .rule_count = BAWN_ARRAY_SIZE(forward_rules),
+				       .state = leg->state,
 				       .context = leg};
-	int r = leg->keeper.fd < 0 ? leg->keeper.fd
-				   : message_send(leg->keeper.fd, MESSAGE_REACH,
-						  &message_job_schema, &m, NULL, 0);
+	if (leg->keeper.fd < 0)
+		return leg->keeper.fd;
+	f->talks++;
+	int r = message_send(leg->keeper.fd, leg->type, &message_job_schema, &leg->message, NULL,
+			     0);
 
 	return r < 0 ? r
 		     : loop_add(f->loop, leg->keeper.fd, EPOLLIN, forward_on_keeper, leg,
 				&leg->keeper_handle);
+}
+
+/* Who waits for its turn has it, the oldest first, as long as there is room. */
+static void forward_talk(struct forward *f)
+{
+	while (f->talks < FORWARD_TALKS_MAX) {
+		struct forward_leg *oldest = NULL;
+
+		for (struct forward_leg *leg = f->legs; leg; leg = leg->next)
+			oldest = leg->queued ? leg : oldest;
+		if (!oldest)
+			return;
+		if (forward_send(oldest) < 0)
+			forward_drop(oldest);
+	}
 }
 
 static int forward_on_listener(void *context, uint32_t events)
@@ -300,11 +511,13 @@ static int forward_on_listener(void *context, uint32_t events)
 	leg->forward = f;
 	leg->outer.fd = TAKE_FD(fd);
 	leg->inner.fd = leg->keeper.fd = -1;
+	leg->given[FORWARD_V4] = leg->given[FORWARD_V6] = -1;
 	leg->next = f->legs;
 	f->legs = leg;
 	f->count++;
-	if (forward_ask(leg) < 0)
-		forward_drop(leg);
+	leg->state = FORWARD_ASKING;
+	forward_say(leg, MESSAGE_REACH, &(struct message_job){.job = 0});
+	forward_talk(f);
 	return 0;
 }
 
@@ -401,8 +614,11 @@ void forward_close(struct forward *f)
 {
 	while (f->legs)
 		forward_drop(f->legs);
-	if (f->loop)
+	if (f->loop) {
 		loop_remove(f->loop, &f->handle);
+		loop_remove(f->loop, &f->meter_handle);
+	}
+	fd_close(&f->meter.fd);
 	fd_close(&f->listener);
 }
 

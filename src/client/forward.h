@@ -3,13 +3,18 @@
  * A port of the box, reached from this machine: listens at an address outside, and carries what comes there to a
  * server inside, both ways.
  *
- * Nothing of ours runs in the box for it.  For each connection the session's keeper is asked for a socket that its init
- * makes in the box's network (REACH, in the record); we connect that one to the loopback address inside, by IPv4, else
- * by IPv6.  A connection that nobody takes inside is reset outside.
+ * Nothing of ours runs in the box for it.  For each connection the session's keeper is asked for sockets that its init
+ * makes in the box's network (REACH); we connect one to the loopback address inside, by IPv4, else by IPv6, and tell the
+ * keeper what came of it (TAKEN).  Bytes pass when the record has it.  A connection that nobody takes inside is reset
+ * outside, and a reset of either side is passed on as one.
+ *
+ * Where the plan limits the bytes of the network, we ask for those that we have read before they are written (SPEND): one
+ * question at a time, for all connections that have some.  When there are none left, the connection is reset.
  */
 #ifndef BAWN_FORWARD_H
 #define BAWN_FORWARD_H
 
+#include "channel.h"
 #include "loop.h"
 #include "published.h"
 #include "session_store.h"
@@ -27,12 +32,15 @@ struct forward {
 	int listener;
 	struct loop_handle handle;
 	struct forward_leg *legs;
-	size_t count;
+	size_t count, talks; /* legs; those that talk with the keeper */
 	bool full;
+	struct channel meter; /* as long as SPEND is asked; else its fd is -1 */
+	struct loop_handle meter_handle;
+	uint64_t granted;          /* of the answer */
 	char at[FORWARD_TEXT_MAX]; /* "127.0.0.1:3000" */
 };
 
-#define FORWARD_INIT ((struct forward){.listener = -1})
+#define FORWARD_INIT ((struct forward){.listener = -1, .meter.fd = -1})
 
 /* Listens; from loop_run on connections are served.  The forward must stay where it is. */
 int forward_open(struct forward *f, struct loop *loop, const struct session_places *places,

@@ -43,6 +43,7 @@ int limited_send(const struct cgroup *c, int channel)
 	if (c->dir < 0)
 		return 0;
 	_cleanup_fd_ int procs = openat(c->dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	int r = procs < 0 ? -errno : 0;
 	_cleanup_fd_ int memory = openat(c->dir, "memory.events", O_RDONLY | O_CLOEXEC);
 	_cleanup_fd_ int processes = openat(c->dir, "pids.events", O_RDONLY | O_CLOEXEC);
 	/* Linux 5.14 has it. */
@@ -52,8 +53,8 @@ int limited_send(const struct cgroup *c, int channel)
 	int fds[2 + BAWN_ARRAY_SIZE(there)] = {c->dir, procs};
 	size_t count = 2;
 
-	if (procs < 0)
-		return -EACCES;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(there); i++)
 		if (there[i] >= 0)
 			fds[count++] = there[i];

@@ -284,6 +284,15 @@ int session_wait(struct session *s, int *ret_status, struct error *e)
 	return talk_until_end(&t, MESSAGE_WAIT, NULL, NULL, ret_status, e);
 }
 
+void session_wait_tended(const struct session_places *places, const char *name)
+{
+	const struct timespec moment = {.tv_nsec = TALK_MOMENT_MS * 1000000L};
+
+	for (int64_t until = clock_ms(CLOCK_BOOTTIME) + TALK_TENDER_MS;
+	     clock_ms(CLOCK_BOOTTIME) < until && session_store_lives(places, name);)
+		(void)nanosleep(&moment, NULL);
+}
+
 int session_type(struct session *s, struct span bytes, struct error *e)
 {
 	int r = 0;

@@ -80,6 +80,9 @@ int session_end(struct session *s, bool now, int *ret_status, struct error *e);
 /* Waits for its end, however long that takes. */
 int session_wait(struct session *s, int *ret_status, struct error *e);
 
+/* A session that has ended is put in order by the bawn that tended it: waits for that, but not for ever. */
+void session_wait_tended(const struct session_places *places, const char *name);
+
 /* Types into its terminal. */
 int session_type(struct session *s, struct span bytes, struct error *e);
 

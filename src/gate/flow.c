@@ -171,6 +171,16 @@ bool flow_spend(struct gate *g, size_t count)
 	return false;
 }
 
+uint64_t flow_spend_most(struct gate *g, uint64_t count)
+{
+	uint64_t most = count < g->bytes_left ? count : g->bytes_left;
+
+	g->bytes_left -= g->bytes ? most : 0;
+	if (most < count)
+		(void)flow_spend(g, 1);
+	return most;
+}
+
 /* --- deciding ------------------------------------------------------------------------- */
 
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);

@@ -30,4 +30,7 @@ void flow_on_time(struct flow *f, int64_t now);
  */
 bool flow_spend(struct gate *g, size_t count);
 
+/* The same for bytes that pass elsewhere: returns how many of them may. */
+uint64_t flow_spend_most(struct gate *g, uint64_t count);
+
 #endif

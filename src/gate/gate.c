@@ -254,6 +254,19 @@ static int gate_on_keys(void *context, struct channel_packet *packet, struct err
 	return r < 0 ? error_sys(e, r, "taking the channel to keys") : 0;
 }
 
+/* Bytes of connections to ports of the box, which pass outside of the gate, count like its own. */
+static int gate_on_spend(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	m.value = flow_spend_most(g, m.value);
+	return message_send(g->keeper.fd, MESSAGE_SPENT, &message_job_schema, &m, NULL, 0);
+}
+
 static const struct channel_rule gate_keeper_rules[] = {
 	{MESSAGE_KEYS, "KEYS", 0, 1, 1 + PLAN_AUTHORITIES_MAX,
 	 1u << GATE_WAITING | 1u << GATE_SERVING, gate_on_keys},
@@ -262,6 +275,7 @@ static const struct channel_rule gate_keeper_rules[] = {
 	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, GATE_IN_ANY, change_on_count},
 	{MESSAGE_USED, "USED", 16, 0, 0, GATE_IN_ANY, change_on_used},
+	{MESSAGE_SPEND, "SPEND", 16, 0, 0, GATE_IN_ANY, gate_on_spend},
 };
 
 static int gate_on_keeper(void *context, uint32_t events)
@@ -277,12 +291,8 @@ static int gate_on_keeper(void *context, uint32_t events)
 
 static void gate_take_limits(struct gate *g)
 {
-	g->bytes_left = UINT64_MAX;
-	for (size_t i = 0; i < g->plan->limits.count; i++)
-		if (g->plan->limits.items[i].kind == PLAN_LIMIT_NETWORK) {
-			g->bytes = &g->plan->limits.items[i];
-			g->bytes_left = g->bytes->value;
-		}
+	g->bytes = plan_limit_of(g->plan, PLAN_LIMIT_NETWORK);
+	g->bytes_left = g->bytes ? g->bytes->value : UINT64_MAX;
 }
 
 static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)

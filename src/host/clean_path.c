@@ -74,16 +74,15 @@ char *clean_path_now(const char *workspace)
 {
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 	char here[PATH_MAX];
-	_cleanup_free_ char *once = path ? malloc(strlen(path) + 1) : NULL;
-	char *clean = path ? malloc(strlen(path) + 1) : NULL;
+	/* The folder where we are may be gone; then the workspace has to be named. */
+	const char *at = getcwd(here, sizeof(here)) ? here : workspace;
+	_cleanup_free_ char *once = path && at ? malloc(strlen(path) + 1) : NULL;
+	char *clean = once ? malloc(strlen(path) + 1) : NULL;
 
-	if (!once || !clean) {
-		free(clean);
+	if (!clean)
 		return NULL;
-	}
-	/* The folder where we are is gone: nothing but the workspace can be named. */
-	clean_path(path, getcwd(here, sizeof(here)) ? here : "/", home ? home : "", once);
-	clean_path(once, workspace ? workspace : "/", home ? home : "", clean);
+	clean_path(path, at, home ? home : "", once);
+	clean_path(once, workspace ? workspace : at, home ? home : "", clean);
 	if (*clean)
 		return clean;
 	/* An empty PATH is the folder where a program is started. */

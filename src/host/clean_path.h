@@ -15,7 +15,8 @@
 void clean_path(const char *path, const char *here, const char *home, char *ret);
 
 /* Of our own PATH, for a workspace (NULL: none is named) and the folder where we are; for free().
- * NULL: there is no PATH, or no memory. */
+ * NULL: there is no PATH, no memory, or neither folder is known.  Folders that were given with
+ * --write stay. */
 char *clean_path_now(const char *workspace);
 
 /* The first program of this name in one of its folders. */

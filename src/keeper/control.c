@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "config.h"
 #include "fd.h"
-#include "message_box.h"
 #include "nft.h"
 #include "plan_read.h"
 
@@ -53,7 +52,7 @@ static void control_drop(struct control_peer *p)
 	loop_remove(p->control->loop, &p->handle);
 	fd_close(&p->channel.fd);
 	control_drop_spawn(p);
-	p->waiting = 0;
+	p->waiting = p->note = 0;
 	p->pauses = 0;
 	p->pause_waits = p->pause_ends = p->waits = false;
 	if (paused)
@@ -600,12 +599,68 @@ static int control_on_reach(void *context, struct channel_packet *packet, struct
 
 	if (r < 0)
 		return r;
-	p->waiting = ++p->control->next;
-	r = p->control->reach(p->control->context, p->waiting, m.value);
-	if (r < 0) {
-		p->waiting = 0;
+	_cleanup_buf_ struct buf body = BUF_INIT(64);
+
+	m.job = ++p->control->next;
+	schema_encode(&body, &message_job_schema, &m);
+	r = p->control->to_init(p->control->context, MESSAGE_REACH, buf_span(&body), NULL, 0);
+	if (r < 0)
 		control_fail(p, r, "the box of this session does not take messages");
+	else
+		p->waiting = m.job;
+	return 0;
+}
+
+static void control_answer_taken(struct control_peer *p)
+{
+	const struct message_job m = {.value = p->control->metered};
+
+	p->note = 0;
+	control_answer(p, MESSAGE_TAKEN, &message_job_schema, &m, NULL, 0);
+}
+
+static int control_on_taken(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	p->note = recording_taken(p->control->recording, &m);
+	if (p->note == 0)
+		control_answer_taken(p);
+	return 0;
+}
+
+/* The disk has the notes up to this one. */
+static void control_on_recorded(void *context, uint64_t id)
+{
+	struct control *c = context;
+
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		struct control_peer *p = &c->peers[i];
+
+		if (p->channel.fd >= 0 && p->note != 0 && p->note <= id)
+			control_answer_taken(p);
 	}
+}
+
+static int control_on_spend(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	m.job = ++c->next;
+	r = control_ask_gate(c, MESSAGE_SPEND, &message_job_schema, &m, NULL, 0);
+	if (r < 0)
+		control_fail(p, r, control_no_gate(r));
+	else
+		p->waiting = m.job;
 	return 0;
 }
 
@@ -676,6 +731,8 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_WAIT, "WAIT", 0, 0, 0, 1u << CONTROL_SERVING, control_on_wait},
 	{MESSAGE_HOLD, "HOLD", 16, 0, 0, 1u << CONTROL_SERVING, control_on_hold},
 	{MESSAGE_REACH, "REACH", 16, 0, 0, 1u << CONTROL_SERVING, control_on_reach},
+	{MESSAGE_TAKEN, "TAKEN", 16, 0, 0, 1u << CONTROL_SERVING, control_on_taken},
+	{MESSAGE_SPEND, "SPEND", 16, 0, 0, 1u << CONTROL_SERVING, control_on_spend},
 	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
 	{MESSAGE_CARRIED, "CARRIED", 16, 0, 0, 1u << CONTROL_SERVING, control_on_carried},
 };
@@ -702,8 +759,8 @@ static struct control_peer *control_place(struct control *c)
 
 		if (p->channel.fd < 0)
 			return p;
-		if (p->waiting == 0 && p->pauses == 0 && !p->waits && !p->spawn_waits &&
-		    p->stays <= now && (!first || p->stays < first->stays))
+		if (p->waiting == 0 && p->note == 0 && p->pauses == 0 && !p->waits &&
+		    !p->spawn_waits && p->stays <= now && (!first || p->stays < first->stays))
 			first = p;
 	}
 	if (first)
@@ -796,6 +853,8 @@ int control_start(struct control *c, int plan, struct error *e)
 	c->plan = plan;
 	if (c->listener < 0)
 		return 0;
+	c->recording->on_recorded = control_on_recorded;
+	c->recording->recorded_context = c;
 	c->pause_timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	int r = c->pause_timer < 0 ? -errno
 				   : loop_add(c->loop, c->pause_timer, EPOLLIN,
@@ -871,6 +930,22 @@ int control_on_counted(struct control *c, struct span body, struct error *e)
 	return 0;
 }
 
+int control_on_spent(struct control *c, struct span body, struct error *e)
+{
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	struct control_peer *p = control_waiting(c, m.job);
+
+	if (!p)
+		return 0;
+	p->waiting = 0;
+	control_answer(p, MESSAGE_SPENT, &message_job_schema, &m, NULL, 0);
+	return 0;
+}
+
 int control_on_reached(struct control *c, struct channel_packet *packet, struct error *e)
 {
 	struct message_job m;
@@ -878,7 +953,10 @@ int control_on_reached(struct control *c, struct channel_packet *packet, struct 
 
 	if (r < 0)
 		return r;
-	if ((m.value == 0) != (packet->fd_count == 1))
+	size_t sockets =
+		(m.value & MESSAGE_REACH_V4 ? 1u : 0u) + (m.value & MESSAGE_REACH_V6 ? 1u : 0u);
+
+	if (m.value > (MESSAGE_REACH_V4 | MESSAGE_REACH_V6) || packet->fd_count != sockets)
 		return error_set(e, -EPROTO, "a socket that does not fit");
 	struct control_peer *p = control_waiting(c, m.job);
 

@@ -26,6 +26,9 @@
  *	WAIT	    is told how it ended
  *	HOLD	    as PAUSE, and it holds whether the peer stays or goes
  *	ATTACH	    shows the peer the session's terminal (viewers.h); likewise
+ *	REACH	    gets sockets of the box's network (src/client/forward.h)
+ *	TAKEN	    says what came of them; answered when the record has it
+ *	SPEND	    asks the gate whether bytes of such a connection may pass
  *
  * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
  * one, nothing waits for a peer to read, and one that does not is gone.  Nobody is sent away
@@ -37,8 +40,10 @@
 #include "address.h"
 #include "channel.h"
 #include "loop.h"
+#include "message_box.h"
 #include "message_gate.h"
 #include "message_control.h"
+#include "recording.h"
 
 enum {
 	CONTROL_PEERS = 64,
@@ -68,6 +73,7 @@ struct control_peer {
 	bool pause_waits; /* for the box to be still */
 	bool pause_ends;  /* waits to be told that it was */
 	bool waits;       /* for the session's end */
+	uint64_t note;    /* waits until the disk has this note; 0: for none */
 	/* SPAWN, which came while the box was held still: it is served when that goes on. */
 	struct buf spawn;
 	int spawn_fds[3];
@@ -94,8 +100,10 @@ struct control {
 		      const struct channel_packet *packet, struct error *e);
 	/* The session is held still until somebody lets it go on, or goes on: for the record. */
 	void (*holds)(void *context, bool still);
-	/* Sends init REACH with this number and value, once the record has it. */
-	int (*reach)(void *context, uint64_t id, uint64_t value);
+	/* Sends init a message. */
+	int (*to_init)(void *context, uint32_t type, struct span body, const int *fds,
+		       size_t fd_count);
+	struct recording *recording; /* has connections from outside */
 	/* The session ends, now or when its command has had a moment. */
 	int (*end)(void *context, bool now);
 	/* Somebody types without seeing the terminal. */
@@ -105,6 +113,7 @@ struct control {
 	void *context;
 	uid_t uid; /* ours */
 
+	bool metered; /* the plan limits the bytes of the network */
 	struct message_session session;
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: no other command can reach the session; the folder is a lock */
@@ -162,6 +171,7 @@ int control_hold(struct control *c, const char *why);
 /* The gate's answers. */
 int control_on_changed(struct control *c, struct span body, struct error *e);
 int control_on_counted(struct control *c, struct span body, struct error *e);
+int control_on_spent(struct control *c, struct span body, struct error *e);
 
 /* Init's answers. */
 int control_on_paused(struct control *c, struct span body, struct error *e);

@@ -310,12 +310,20 @@ static int keeper_on_counted(void *context, struct channel_packet *packet, struc
 	return control_on_counted(&k->control, packet->body, e);
 }
 
+static int keeper_on_spent(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_on_spent(&k->control, packet->body, e);
+}
+
 static const struct channel_rule keeper_gate_rules[] = {
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_event},
 	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << KEEPER_RUNNING, keeper_on_done},
 	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_changed},
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_counted},
 	{MESSAGE_USED, "USED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_moved},
+	{MESSAGE_SPENT, "SPENT", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_spent},
 };
 
 /* Shows that a part of bawn ended too early. */
@@ -522,20 +530,10 @@ static int keeper_to_init(void *context, uint32_t type, struct span body, const 
 {
 	struct keeper *k = context;
 
+	/* A connection from outside is a sign of life. */
+	if (type == MESSAGE_REACH)
+		lasting_stir(&k->lasting);
 	return k->init.fd < 0 ? -ENOTCONN : channel_send(k->init.fd, type, body, fds, fd_count);
-}
-
-/* A connection from outside is in the record before it is made. */
-static int keeper_reach(void *context, uint64_t id, uint64_t value)
-{
-	struct keeper *k = context;
-	const struct message_job m = {id, value};
-
-	if (k->init.fd < 0)
-		return -ENOTCONN;
-	recording_reach(&k->recording, value & 0xffff);
-	lasting_stir(&k->lasting);
-	return message_send(k->init.fd, MESSAGE_REACH, &message_job_schema, &m, NULL, 0);
 }
 
 static int keeper_on_reached(void *context, struct channel_packet *packet, struct error *e)
@@ -789,7 +787,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
 	{MESSAGE_RESTLESS, "RESTLESS", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_restless},
-	{MESSAGE_REACHED, "REACHED", 16, 0, 1, 1u << KEEPER_RUNNING, keeper_on_reached},
+	{MESSAGE_REACHED, "REACHED", 16, 0, 2, 1u << KEEPER_RUNNING, keeper_on_reached},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},
 	{MESSAGE_USED, "USED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_used},
@@ -888,6 +886,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	if (r == 0)
 		r = recording_serve(&k->recording, &k->loop, keeper_on_recorder_gone, k);
 	k->recording.on_event = keeper_show;
+	k->control.metered = plan_limit_of(k->plan, PLAN_LIMIT_NETWORK) != NULL;
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
@@ -1135,7 +1134,8 @@ int keeper_run(int channel, int programs)
 	k.control.pause = keeper_pause;
 	k.control.join = keeper_join;
 	k.control.holds = keeper_holds;
-	k.control.reach = keeper_reach;
+	k.control.to_init = keeper_to_init;
+	k.control.recording = &k.recording;
 	k.control.attach = keeper_attach;
 	k.control.end = keeper_stop;
 	k.control.type = keeper_type;

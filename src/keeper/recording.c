@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "encode.h"
 #include "fd.h"
-#include "message_box.h"
 #include "plan_read.h"
 #include "profile.h"
 #include "sha256.h"
@@ -47,9 +46,12 @@ static int recording_on_recorded(void *context, struct channel_packet *packet, s
 	struct message_recorded m;
 	int ret = message_decode(packet->body, &message_recorded_schema, &m, NULL, e);
 
-	if (ret == 0)
-		r->recorded = m.id;
-	return ret;
+	if (ret < 0)
+		return ret;
+	r->recorded = m.id;
+	if (r->on_recorded)
+		r->on_recorded(r->recorded_context, m.id);
+	return 0;
 }
 
 static int recording_on_failed(void *context, struct channel_packet *packet, struct error *e)
@@ -327,15 +329,27 @@ void recording_restless(struct recording *r)
 	recording_note(r, &n);
 }
 
-void recording_reach(struct recording *r, uint64_t port)
+uint64_t recording_taken(struct recording *r, const struct message_job *taken)
 {
+	bool failed = taken->job != 0;
 	struct note n;
 
+	if (r->channel.fd < 0)
+		return 0;
 	recording_begin(&n, NOTE_NETWORK, "reach");
-	note_word(&n, NOTE_FIELD_VERDICT, "allowed");
+	note_word(&n, NOTE_FIELD_VERDICT, failed ? "failed" : "allowed");
 	note_word(&n, NOTE_FIELD_HOST, "localhost");
-	note_number(&n, NOTE_FIELD_PORT, port);
+	note_number(&n, NOTE_FIELD_PORT, taken->value & 0xffff);
+	if (failed)
+		note_word(&n, NOTE_FIELD_REASON,
+			  taken->job == ECONNREFUSED ? "nobody listens there in the box"
+						     : "it could not be connected in the box");
+	else
+		note_word(&n, NOTE_FIELD_ADDRESS,
+			  taken->value & MESSAGE_TAKEN_V6 ? "::1" : "127.0.0.1");
+	n.m.id = failed ? 0 : ++r->asked;
 	recording_note(r, &n);
+	return n.m.id;
 }
 
 void recording_event(struct recording *r, const struct message_event *event)

@@ -17,6 +17,7 @@
 #include "channel.h"
 #include "loop.h"
 #include "make.h"
+#include "message_box.h"
 #include "message_gate.h"
 #include "message_control.h"
 #include "note.h"
@@ -36,6 +37,8 @@ struct recording {
 	struct error failure;
 	void (*on_gone)(void *context, const struct error *why);
 	void (*on_event)(void *context, struct span event); /* shows a message_event */
+	void (*on_recorded)(void *context, uint64_t id); /* the disk has the notes up to this one */
+	void *recorded_context;
 	void *context;
 };
 
@@ -68,8 +71,9 @@ void recording_outside(struct recording *r, const char *what);
 /* A process went on during a pause, again and again, and init ended it. */
 void recording_restless(struct recording *r);
 
-/* Somebody outside connects to this port of the box. */
-void recording_reach(struct recording *r, uint64_t port);
+/* Somebody outside connected to a port of the box (TAKEN), or nobody took the connection.  Returns the
+ * number that on_recorded tells when the disk has it; 0: nobody has to wait. */
+uint64_t recording_taken(struct recording *r, const struct message_job *taken);
 
 /* Records other rules and who wanted them; on the disk when this returns 0. */
 int recording_change(struct recording *r, const struct message_change *change, int plan,

@@ -96,9 +96,13 @@
  *	                   INPUT     typed into its terminal, by somebody who does not see it
  *	                   WAIT      answered with EXITED or FAILED when it has ended
  *	                   HOLD      as PAUSE, until HOLD 0 says otherwise; back PAUSED or FAILED
- *	peer -> keeper     REACH     a socket of the box's network, for a connection to this port of the
- *	                             box; back REACHED with the socket, or FAILED
+ *	peer -> keeper     REACH     sockets of the box's network, for one connection from outside; back
+ *	                             REACHED with them, or FAILED
+ *	                   TAKEN     whether a server in the box took it; back TAKEN when the record has
+ *	                             it, and not before may a byte pass
+ *	                   SPEND     so many bytes are to pass; back SPENT: so many of them may
  *	keeper -> init     REACH     the same; back REACHED
+ *	keeper -> gate     SPEND     the same; back SPENT
  *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
  *	keeper -> screen   OUTPUT, RESIZE, PAINT
  *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
@@ -180,6 +184,9 @@ enum message_type {
 	MESSAGE_USED,
 	MESSAGE_CARRIED,
 	MESSAGE_ROOM,
+	MESSAGE_TAKEN,
+	MESSAGE_SPEND,
+	MESSAGE_SPENT,
 };
 
 struct message_failed {

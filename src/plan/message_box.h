@@ -27,14 +27,19 @@ struct message_spawn {
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
  * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses.
- * REACH: `job` is the number of the question, 0 from a peer; `value` the port, with
- * MESSAGE_REACH_V6 by IPv6.  REACHED: 0 and the socket, which is not connected yet, or an errno.  RESTLESS: `job` is the process's number in the box.
+ * REACH: `job` is the number of the question, 0 from a peer; `value` 0.  REACHED: `value` says which
+ * sockets come with it, MESSAGE_REACH_V4 and MESSAGE_REACH_V6, in this order; they are not connected.
+ * TAKEN of a peer: `job` is 0, or the errno where nobody took the connection; `value` the port, with
+ * MESSAGE_TAKEN_V6 by IPv6.  TAKEN of the keeper: `value` is 1 where bytes are counted (SPEND).
+ * SPEND: `job` is the number of the question, 0 from a peer; `value` how many bytes.  SPENT: how many.
+ * RESTLESS: `job` is the process's number in the box.
  * USED: `value` is what was used.  CARRIED: `value` has the bytes that the box wrote; 0 where it was only given some. */
 enum {
 	MESSAGE_PAUSE_HELD = 2, /* value of PAUSE: has nothing run since? */
 	MESSAGE_PAUSE_FIRM = 3, /* end who goes on again and again; no answer */
 };
-enum { MESSAGE_REACH_V6 = 0x10000 };
+enum { MESSAGE_REACH_V4 = 1 << 0, MESSAGE_REACH_V6 = 1 << 1 };
+enum { MESSAGE_TAKEN_V6 = 0x10000 };
 
 struct message_job {
 	uint64_t job;

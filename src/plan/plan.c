@@ -340,6 +340,14 @@ bool plan_has_trust(const struct plan *p, enum plan_trust format)
 	return false;
 }
 
+const struct plan_limit *plan_limit_of(const struct plan *p, unsigned int kind)
+{
+	for (size_t i = 0; i < p->limits.count; i++)
+		if (p->limits.items[i].kind == kind)
+			return &p->limits.items[i];
+	return NULL;
+}
+
 bool plan_goes_without(const struct plan *p, enum plan_layer layer)
 {
 	for (size_t i = 0; i < p->without.count; i++)

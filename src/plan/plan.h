@@ -482,6 +482,9 @@ bool plan_has_trust(const struct plan *p, enum plan_trust format);
 
 bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without or ablate */
 
+/* The limit of this kind, or NULL. */
+const struct plan_limit *plan_limit_of(const struct plan *p, unsigned int kind);
+
 int plan_encode(const struct plan *p, struct buf *into);
 
 /* Makes the plan in the arena.  It points into bytes and arena; both must outlive it.  Checks

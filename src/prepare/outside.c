@@ -20,7 +20,7 @@
 
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
 
-static char outside_workspace[PATH_MAX] = "/"; /* "/": none is known */
+static char outside_workspace[PATH_MAX]; /* "": none is known */
 
 void outside_keep_from(const char *workspace)
 {
@@ -34,7 +34,8 @@ static int outside_spawn_clean(pid_t *ret_pid, const char *const *argv,
 {
 	const char *path = getenv("PATH");
 	_cleanup_free_ char *own = path ? strdup(path) : NULL,
-			    *clean = clean_path_now(outside_workspace);
+			    *clean =
+				    clean_path_now(outside_workspace[0] ? outside_workspace : NULL);
 
 	if (path && (!own || !clean || setenv("PATH", clean, 1) < 0))
 		return ENOMEM;

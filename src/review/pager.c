@@ -62,18 +62,11 @@ bool pager_here(const struct invocation *i, char ret[PATH_MAX])
 
 void pager_begin(const struct invocation *i)
 {
-	const char *path = getenv("PATH"), *home = getenv("HOME");
 	char here[PATH_MAX];
 	int ends[2];
-
-	if (!pager_is_wanted(i) || !path || !pager_here(i, here))
-		return;
-	_cleanup_free_ char *clean = malloc(strlen(path) + 1);
-
-	if (!clean)
-		return;
-	clean_path(path, here, home ? home : "", clean);
-	const char *command = pager_command(clean);
+	bool wanted = pager_is_wanted(i) && pager_here(i, here);
+	_cleanup_free_ char *clean = wanted ? clean_path_now(here) : NULL;
+	const char *command = clean ? pager_command(clean) : NULL;
 
 	if (!command || pipe2(ends, O_CLOEXEC) < 0)
 		return;

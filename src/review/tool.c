@@ -185,7 +185,6 @@ static int tool_make_folder(struct error *e)
 
 int tool_begin(const struct invocation *i, struct error *e)
 {
-	const char *path = getenv("PATH"), *home = getenv("HOME");
 	struct tool_choice c;
 	char here[PATH_MAX];
 	int ends[2];
@@ -194,17 +193,16 @@ int tool_begin(const struct invocation *i, struct error *e)
 		return 0;
 	int r = tool_choose(&c, e);
 
-	if (r == 0 && (!path || !pager_here(i, here)))
+	_cleanup_free_ char *clean = r == 0 && pager_here(i, here) ? clean_path_now(here) : NULL;
+
+	if (r == 0 && !clean)
 		r = error_set(e, -ENOENT, "there is no PATH to find the tool by");
 	if (r == 0)
 		r = tool_make_folder(e);
-	if (r < 0 || !path)
+	if (r < 0)
 		return r;
-	_cleanup_free_ char *clean = malloc(strlen(path) + 1);
-
-	if (!clean || pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(e, clean ? -errno : -ENOMEM, "cannot start the tool");
-	clean_path(path, here, home ? home : "", clean);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(e, -errno, "cannot start the tool");
 	tool_own.pid = fork();
 	if (tool_own.pid == 0) {
 		(void)close(ends[1]);

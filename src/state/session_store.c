@@ -233,6 +233,19 @@ int session_store_each(const struct session_places *places,
 	return 0;
 }
 
+bool session_store_lives(const struct session_places *places, const char *name)
+{
+	bool lives = false;
+
+	for (int which = 0; !lives && which < 2; which++) {
+		_cleanup_fd_ int above = store_open_above(places, which, false);
+
+		if (above >= 0 && store_lock_above(above) == 0)
+			lives = store_look(above, name) > 0;
+	}
+	return lives;
+}
+
 /* --- making one ----------------------------------------------------------------------- */
 
 static int store_pick_name(char *ret_name)

@@ -57,6 +57,9 @@ int session_store_each(const struct session_places *places,
 		       int (*found)(void *context, const char *name), void *context,
 		       struct error *e);
 
+/* Whether a session of this very name lives, or is being put in order after its end. */
+bool session_store_lives(const struct session_places *places, const char *name);
+
 /* Connects to the control socket of the session of that name: the descriptor, or -errno.  -ENOENT:
  * there is no such session. */
 int session_store_connect(const struct session_places *places, const char *name);

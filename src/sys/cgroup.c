@@ -64,6 +64,23 @@ int cgroup_of(pid_t pid, char ret[PATH_MAX])
 	return -ENOENT;
 }
 
+/* 0, or -ENOENT where it is too long. */
+static int cgroup_join(const char *mount, const char *own, char ret[PATH_MAX])
+{
+	int n = snprintf(ret, PATH_MAX, "%s%s", mount, own[1] ? own : "");
+
+	return n < 0 || n >= PATH_MAX ? -ENOENT : 0;
+}
+
+int cgroup_path_of(pid_t pid, char ret[PATH_MAX])
+{
+	const char *mount = cgroup_mount();
+	char own[PATH_MAX];
+	int r = mount ? cgroup_of(pid, own) : -ENOENT;
+
+	return r < 0 ? r : cgroup_join(mount, own, ret);
+}
+
 /* --- where ------------------------------------------------------------------------------ */
 
 static bool cgroup_has_word(const char *text, const char *word)
@@ -182,11 +199,10 @@ static int cgroup_try(int dir, pid_t self, unsigned int wanted, struct cgroup_pl
 int cgroup_find(const char *mount, const char *own, pid_t self, unsigned int wanted,
 		struct cgroup_place *ret)
 {
-	int n = snprintf(ret->path, sizeof(ret->path), "%s%s", mount, own[1] ? own : "");
 	int why = -EACCES;
 	bool first = true;
 
-	if (n < 0 || (size_t)n >= sizeof(ret->path))
+	if (cgroup_join(mount, own, ret->path) < 0)
 		return -ENOENT;
 	for (;; first = false) {
 		_cleanup_fd_ int dir = open(ret->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -218,14 +234,20 @@ int cgroup_find_own(unsigned int wanted, struct cgroup_place *ret)
 
 /* --- one of ours ------------------------------------------------------------------------ */
 
+/* "bawn-NAME.PID", of a session, or "bawn-.outside.PID".  A unit of systemd ends in its kind. */
+static bool cgroup_is_name(const char *name)
+{
+	const char *rest = str_after(name, CGROUP_PREFIX), *dot = rest ? strrchr(rest, '.') : NULL;
+
+	return dot && dot > rest && dot[1] && dot[1 + strspn(dot + 1, "0123456789")] == '\0';
+}
+
 void cgroup_sweep(const char *place)
 {
 	_cleanup_dir_ DIR *d = dir_open(AT_FDCWD, place, NULL);
 
 	for (const struct dirent *entry; (entry = dir_next(d, NULL));) {
-		/* A scope is systemd's to remove. */
-		if (!str_after(entry->d_name, CGROUP_PREFIX) ||
-		    str_ends_with(entry->d_name, ".scope"))
+		if (!cgroup_is_name(entry->d_name))
 			continue;
 		_cleanup_fd_ int dir = openat(dirfd(d), entry->d_name,
 					      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -239,15 +261,16 @@ void cgroup_sweep(const char *place)
 void cgroup_sweep_own(void)
 {
 	const char *mount = cgroup_mount();
-	char own[PATH_MAX];
-	char path[2 * PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!mount || cgroup_of(getpid(), own) < 0)
+	if (!mount || cgroup_path_of(getpid(), path) < 0)
 		return;
-	(void)snprintf(path, sizeof(path), "%s%s", mount, own[1] ? own : "");
 	for (;; *strrchr(path, '/') = '\0') {
+		_cleanup_fd_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 		cgroup_sweep(path);
-		if (strlen(path) <= strlen(mount))
+		/* Above a unit we make none (cgroup_find). */
+		if (strlen(path) <= strlen(mount) || dir < 0 || cgroup_is_unit(dir))
 			return;
 	}
 }
@@ -256,6 +279,8 @@ void cgroup_sweep_own(void)
  * -errno. */
 static int cgroup_make_folder(int place, const char *name)
 {
+	int why = -EEXIST;
+
 	for (int i = 0; i < CGROUP_AGAIN; i++) {
 		struct stat made;
 		struct stat there;
@@ -265,18 +290,20 @@ static int cgroup_make_folder(int place, const char *name)
 		_cleanup_fd_ int dir =
 			openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0) {
+			why = errno == EWOULDBLOCK ? -EEXIST : -errno;
 			continue;
+		}
 		if (fstat(dir, &made) == 0 && fstatat(place, name, &there, 0) == 0 &&
 		    made.st_ino == there.st_ino)
 			return TAKE_FD(dir);
 	}
-	return -EEXIST;
+	return why;
 }
 
 static int cgroup_step_aside(struct cgroup *c)
 {
-	(void)snprintf(c->outside_name, sizeof(c->outside_name), CGROUP_PREFIX "outside.%d",
+	(void)snprintf(c->outside_name, sizeof(c->outside_name), CGROUP_PREFIX ".outside.%d",
 		       (int)getpid());
 	c->outside = cgroup_make_folder(c->place, c->outside_name);
 	return c->outside < 0 ? c->outside : fd_write_file_at(c->outside, "cgroup.procs", "0");
@@ -319,9 +346,30 @@ int cgroup_make(const struct cgroup_place *place, const char *session, struct cg
 	return c->dir < 0 ? c->dir : 0;
 }
 
-/* Goes back to where we stood, so that nothing of ours is left there. */
+/* Whether another session has a cgroup in the place: who made one holds its lock. */
+static bool cgroup_has_others(const struct cgroup *c)
+{
+	_cleanup_dir_ DIR *d = dir_open(c->place, ".", NULL);
+
+	for (const struct dirent *entry; (entry = dir_next(d, NULL));) {
+		if (!cgroup_is_name(entry->d_name) || str_equal(entry->d_name, c->name) ||
+		    str_equal(entry->d_name, c->outside_name))
+			continue;
+		_cleanup_fd_ int dir = openat(c->place, entry->d_name,
+					      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) < 0)
+			return true;
+	}
+	return false;
+}
+
+/* Goes back to where we stood, so that nothing of ours is left there.  Without its controllers the
+ * limits of another session would be gone: then we stay aside. */
 static void cgroup_step_back(struct cgroup *c)
 {
+	if (cgroup_has_others(c))
+		return;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cgroup_controllers); i++)
 		if (c->enabled & cgroup_controllers[i].bit)
 			(void)fd_write_file_at(c->place, "cgroup.subtree_control",
@@ -349,7 +397,7 @@ bool cgroup_is_ours(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && str_after(slash + 1, CGROUP_PREFIX);
+	return slash && cgroup_is_name(slash + 1) && !str_after(slash + 1, CGROUP_PREFIX ".");
 }
 
 uint64_t cgroup_count(struct span text, const char *word)

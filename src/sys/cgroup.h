@@ -41,6 +41,9 @@ const char *cgroup_mount(void);
 /* The cgroup of version 2 of a process, from the mount on: "/user.slice/...".  0 or -errno. */
 int cgroup_of(pid_t pid, char ret[PATH_MAX]);
 
+/* The same with the mount: the path of its folder. */
+int cgroup_path_of(pid_t pid, char ret[PATH_MAX]);
+
 /* The controllers that the cgroup at this path has; 0 where it cannot be read. */
 unsigned int cgroup_controllers_of(const char *path);
 
@@ -58,9 +61,10 @@ int cgroup_find(const char *mount, const char *own, pid_t self, unsigned int wan
 /* The same for this process. */
 int cgroup_find_own(unsigned int wanted, struct cgroup_place *ret);
 
-/* Removes the cgroups that sessions left when they were killed: in this place; where this process
- * stands, and everywhere above. */
+/* Removes the cgroups that sessions left when they were killed, in this place. */
 void cgroup_sweep(const char *place);
+
+/* The same in each place in which cgroup_find would look for this process. */
 void cgroup_sweep_own(void);
 
 struct cgroup {
@@ -75,10 +79,12 @@ struct cgroup {
 /* Makes a cgroup for a session of this name; cgroup_remove even after a failure. */
 int cgroup_make(const struct cgroup_place *place, const char *session, struct cgroup *c);
 
-/* Removes it, and what was made for it; its processes have ended. */
+/* Removes it, and what was made for it; its processes have ended.  A place above us goes on handing down
+ * the controllers that we had it hand down, and one that we stood in does while other sessions have
+ * cgroups in it. */
 void cgroup_remove(struct cgroup *c);
 
-/* Whether a path is that of a cgroup which cgroup_make made. */
+/* Whether a path is that of a session's cgroup which cgroup_make made. */
 bool cgroup_is_ours(const char *path);
 
 /* Of a file like memory.pressure: for how much of the last ten seconds some process waited, in hundredths

@@ -18,9 +18,10 @@ enum {
 	PROCESS_TREE_MOST = 4096,  /* processes that we look at */
 };
 
-ssize_t process_tree_read(const char *path, char *into, size_t size)
+/* The beginning of a file in /proc as a string; its length, or -errno. */
+static ssize_t process_tree_read(int dir, const char *path, char *into, size_t size)
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 
 	into[0] = '\0';
@@ -40,26 +41,35 @@ ssize_t process_tree_read(const char *path, char *into, size_t size)
 	return (ssize_t)len;
 }
 
+int process_tree_open(pid_t pid)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 struct process_tree_stack {
 	struct process_tree_place *items;
 	size_t count;
 };
 
 /* Puts the children of one thread on the stack, the first on top. */
-static void process_tree_push(struct process_tree_stack *s, const char *path, int depth)
+static void process_tree_push(struct process_tree_stack *s, const char *path,
+			      const struct process_tree_place *of)
 {
 	static char text[PROCESS_TREE_FILE];
 	size_t from = s->count;
 
-	if (process_tree_read(path, text, sizeof(text)) <= 0)
+	if (process_tree_read(of->dir, path, text, sizeof(text)) <= 0)
 		return;
 	for (char *at = text, *end; s->count < PROCESS_TREE_MOST; at = end) {
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0 || pid > INT_MAX || !ARRAY_GROW(s->items, s->count))
 			break;
-		s->items[s->count++] =
-			(struct process_tree_place){.pid = (pid_t)pid, .depth = depth};
+		s->items[s->count++] = (struct process_tree_place){
+			.pid = (pid_t)pid, .parent = of->pid, .dir = -1, .depth = of->depth + 1};
 	}
 	for (size_t a = from, b = s->count; a + 1 < b; a++) {
 		struct process_tree_place swap = s->items[a];
@@ -70,37 +80,44 @@ static void process_tree_push(struct process_tree_stack *s, const char *path, in
 }
 
 /* The folder of its threads has two links more than it has folders.  0: it has ended. */
-static uint64_t process_tree_threads(pid_t pid)
+static uint64_t process_tree_threads(int dir)
 {
-	char path[64];
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (stat(path, &st) < 0)
+	if (fstatat(dir, "task", &st, 0) < 0)
 		return 0;
 	return st.st_nlink > 2 ? st.st_nlink - 2 : 1;
 }
 
-/* The children of all threads. */
-static void process_tree_children(struct process_tree_stack *s, pid_t pid, uint64_t threads,
-				  int depth)
+/* Whose child it is: "PID (NAME) STATE PARENT"; 0: it has ended. */
+static pid_t process_tree_parent(int dir)
 {
-	char task[64], path[96];
+	char text[256];
+	const char *name =
+		process_tree_read(dir, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+
+	return name && strlen(name) > 4 ? (pid_t)strtol(name + 4, NULL, 10) : 0;
+}
+
+/* The children of all threads. */
+static void process_tree_children(struct process_tree_stack *s, const struct process_tree_place *of)
+{
+	char path[96];
 	int r = 0;
 
-	(void)snprintf(task, sizeof(task), "/proc/%d/task", pid);
-	if (threads <= 1) {
-		(void)snprintf(path, sizeof(path), "%s/%d/children", task, pid);
-		process_tree_push(s, path, depth);
+	if (of->threads <= 1) {
+		(void)snprintf(path, sizeof(path), "task/%d/children", of->pid);
+		process_tree_push(s, path, of);
 		return;
 	}
-	_cleanup_dir_ DIR *all = dir_read(open(task, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
+	_cleanup_dir_ DIR *all =
+		dir_read(openat(of->dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
 
 	for (const struct dirent *d; all && (d = dir_next(all, &r));) {
 		if (d->d_name[0] < '0' || d->d_name[0] > '9')
 			continue;
-		(void)snprintf(path, sizeof(path), "%s/%.10s/children", task, d->d_name);
-		process_tree_push(s, path, depth);
+		(void)snprintf(path, sizeof(path), "task/%.10s/children", d->d_name);
+		process_tree_push(s, path, of);
 	}
 }
 
@@ -108,14 +125,23 @@ void process_tree_each(pid_t top, bool (*found)(void *context, const struct proc
 		       void *context)
 {
 	struct process_tree_stack s = {NULL, 0};
+	_cleanup_fd_ int first = process_tree_open(top);
+	const struct process_tree_place above = {
+		.pid = top, .dir = first, .depth = -1, .threads = process_tree_threads(first)};
 
-	process_tree_children(&s, top, process_tree_threads(top), 0);
+	process_tree_children(&s, &above);
 	for (size_t seen = 0; s.count > 0 && seen < PROCESS_TREE_MOST; seen++) {
 		struct process_tree_place at = s.items[--s.count];
+		_cleanup_fd_ int dir = process_tree_open(at.pid);
+		pid_t parent = dir < 0 ? 0 : process_tree_parent(dir);
 
-		at.threads = process_tree_threads(at.pid);
+		/* The number may be another process's by now.  Who lost its parent is the first's. */
+		if (parent == 0 || (parent != at.parent && parent != top))
+			continue;
+		at.dir = dir;
+		at.threads = process_tree_threads(dir);
 		if (at.threads > 0 && found(context, &at))
-			process_tree_children(&s, at.pid, at.threads, at.depth + 1);
+			process_tree_children(&s, &at);
 	}
 	free(s.items);
 }

@@ -12,7 +12,8 @@
 #include <sys/types.h>
 
 struct process_tree_place {
-	pid_t pid;
+	pid_t pid, parent;
+	int dir;   /* its folder in /proc, which stays that of this process */
 	int depth; /* 0: a child of the top */
 	uint64_t threads;
 };
@@ -22,7 +23,7 @@ struct process_tree_place {
 void process_tree_each(pid_t top, bool (*found)(void *context, const struct process_tree_place *at),
 		       void *context);
 
-/* Reads the beginning of a file in /proc as a string; its length, or -errno. */
-ssize_t process_tree_read(const char *path, char *into, size_t size);
+/* Its folder in /proc; -1: it has ended. */
+int process_tree_open(pid_t pid);
 
 #endif

@@ -84,8 +84,9 @@ int unix_bound_has(int netlink, uint32_t dev, uint32_t inode)
 			return n < 0 ? -errno : -EBADMSG;
 		size_t left = (size_t)n;
 
-		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)bytes; NLMSG_OK(h, left);
-		     h = (struct nlmsghdr *)(void *)((uint8_t *)h + NLMSG_ALIGN(h->nlmsg_len))) {
+		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)bytes; NLMSG_OK(h, left);) {
+			size_t step = NLMSG_ALIGN(h->nlmsg_len);
+
 			if (h->nlmsg_type == NLMSG_DONE)
 				return found;
 			if (h->nlmsg_type == NLMSG_ERROR) {
@@ -94,6 +95,9 @@ int unix_bound_has(int netlink, uint32_t dev, uint32_t inode)
 				return e->error < 0 ? e->error : -EBADMSG;
 			}
 			found = found || unix_bound_is(h, dev, inode);
+			/* Behind it are bytes of an earlier packet, and then none of ours. */
+			left -= step < left ? step : left;
+			h = (struct nlmsghdr *)(void *)((uint8_t *)h + step);
 		}
 	}
 	return r;

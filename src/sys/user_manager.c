@@ -2,6 +2,7 @@
 #include "user_manager.h"
 
 #include "cgroup.h"
+#include "clock.h"
 #include "fd.h"
 #include "str.h"
 
@@ -42,9 +43,10 @@ int user_manager_open(const char *runtime)
 		return -ENAMETOOLONG;
 	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+	/* The patience holds for connect, too. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+	    connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return -errno;
 	/* Nobody else moves our processes. */
@@ -53,19 +55,16 @@ int user_manager_open(const char *runtime)
 
 unsigned int user_manager_controllers(int fd)
 {
-	const char *mount = cgroup_mount();
 	struct ucred who;
 	socklen_t len = sizeof(who);
-	char own[PATH_MAX];
-	char path[2 * PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!mount || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ||
-	    cgroup_of(who.pid, own) < 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ||
+	    cgroup_path_of(who.pid, path) < 0)
 		return 0;
 	/* It stands in a child of its own, beside those that it makes. */
-	if (str_ends_with(own, "/init.scope"))
-		*strrchr(own, '/') = '\0';
-	(void)snprintf(path, sizeof(path), "%s%s", mount, own);
+	if (str_ends_with(path, "/init.scope"))
+		*strrchr(path, '/') = '\0';
 	return cgroup_controllers_of(path);
 }
 
@@ -166,6 +165,8 @@ void user_manager_put(struct buf *into, const char *scope, pid_t pid)
 	manager_pad(&head, 8);
 	buf_put(into, head.ptr, head.len);
 	buf_put(into, body.ptr, body.len);
+	if (buf_error(&head) || buf_error(&body))
+		into->error = buf_error(&head) ? buf_error(&head) : buf_error(&body);
 }
 
 /* --- the answer ------------------------------------------------------------------------- */
@@ -209,7 +210,8 @@ static uint32_t manager_number(const uint8_t *at)
 /* Reads messages until one is the answer; signals come between. */
 static int manager_read_answer(int fd, struct error *e)
 {
-	for (;;) {
+	for (int64_t until = clock_s(CLOCK_BOOTTIME) + MANAGER_PATIENCE;
+	     clock_s(CLOCK_BOOTTIME) <= until;) {
 		uint8_t head[MANAGER_HEAD];
 		int r = manager_read(fd, head, sizeof(head));
 
@@ -229,6 +231,20 @@ static int manager_read_answer(int fd, struct error *e)
 			return error_set(e, -EREMOTEIO, "your systemd gives bawn no cgroup: %.200s",
 					 body > 4 ? rest + fields + 4 : "");
 	}
+	return -ETIMEDOUT;
+}
+
+/* One that closes at once is an error, and no signal. */
+static int manager_write(int fd, const char *bytes, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		ssize_t n = send(fd, bytes + at, len - at, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
 }
 
 int user_manager_ask(int fd, const char *scope, pid_t pid, struct error *e)
@@ -250,7 +266,7 @@ int user_manager_ask(int fd, const char *scope, pid_t pid, struct error *e)
 	int r = buf_error(&message) ? -ENOMEM : buf_error(&text);
 
 	if (r == 0)
-		r = fd_write_all(fd, text.ptr, text.len);
+		r = manager_write(fd, text.ptr, text.len);
 	if (r == 0)
 		r = manager_read_welcome(fd);
 	if (r == 0)

@@ -69,6 +69,8 @@ void display_return(void)
 	(void)reset_prog_mode();
 	/* ncurses would do so only when it reads the next key. */
 	(void)keypad(stdscr, TRUE);
+	/* What was typed for the program, or is a late answer of the terminal to it, is no key of ours. */
+	(void)flushinp();
 	display_resize();
 }
 

@@ -24,6 +24,7 @@ enum {
 	GATHER_ENDED_MS = 30000,
 	GATHER_SILENT_MS = 30000,
 	GATHER_COUNT_MS = 10000,
+	GATHER_LONG_MS = 500, /* who waits longer for an answer asks nobody else in this turn */
 	GATHER_RECOUNT_MS = 120000, /* what was applied elsewhere is in no record of the session */
 };
 
@@ -289,8 +290,10 @@ void gather_look(struct gather *g, struct model *m, int64_t now)
 
 		if (!model_is_live(row))
 			continue;
-		if (now >= row->watch.ask || (row->events != row->watch.asked_events &&
-					      now >= row->watch.asked + gather_often[shown].grown))
+		if (clock_now() - now < GATHER_LONG_MS &&
+		    (now >= row->watch.ask ||
+		     (row->events != row->watch.asked_events &&
+		      now >= row->watch.asked + gather_often[shown].grown)))
 			gather_ask(g, row, shown, now);
 		if (now >= row->watch.look)
 			gather_box(row, shown, now);

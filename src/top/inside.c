@@ -34,6 +34,7 @@ static void inside_turn(struct inside *s, const char *name)
 	s->log = TASK_INIT;
 	buf_clear(&s->text);
 	buf_clear(&s->events);
+	s->cut = false;
 	s->again = 0;
 	(void)snprintf(s->name, sizeof(s->name), "%s", name);
 }
@@ -68,31 +69,20 @@ static void inside_put_events(struct inside *s)
 	}
 }
 
-/* The beginning of a file in /proc; its length, or negative. */
-static ssize_t inside_words(const char *path, char *into, size_t size)
-{
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : read(fd, into, size);
-}
-
 /* A line for it; its words are escaped. */
 static void inside_put_process(void *context, const struct box_use_process *p)
 {
 	struct buf *into = context;
 	_cleanup_buf_ struct buf size = BUF_INIT(64);
-	char path[64], words[INSIDE_COMMAND];
+	char words[INSIDE_COMMAND];
 
 	page_put_size(&size, p->memory);
-	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
-	ssize_t len = inside_words(path, words, sizeof(words));
+	ssize_t len = fd_read_first_at(p->dir, "cmdline", words, sizeof(words));
 	/* A kernel's name for one that has no words, because it is about to end. */
 	bool bare = len <= 0;
 
-	if (bare) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/comm", p->pid);
-		len = inside_words(path, words, sizeof(words));
-	}
+	if (bare)
+		len = fd_read_first_at(p->dir, "comm", words, sizeof(words));
 	while (len > 0 && (words[len - 1] == '\0' || words[len - 1] == '\n'))
 		len--;
 	for (ssize_t i = 0; i < len; i++)
@@ -148,6 +138,8 @@ void inside_look(struct inside *s, struct model *m, int64_t now)
 	}
 	buf_put_str(&s->text, "\nlast events, the newest first\n");
 	inside_put_events(s);
+	if (s->cut)
+		buf_putf(&s->text, "  older ones do not fit here: bawn log %s\n", row->name);
 }
 
 int inside_read(struct inside *s)
@@ -155,6 +147,7 @@ int inside_read(struct inside *s)
 	int r = task_read(&s->log);
 
 	if (r == 1) {
+		s->cut = s->log.cut;
 		buf_clear(&s->events);
 		buf_put(&s->events, s->log.said.ptr, s->log.said.len);
 	}

@@ -15,6 +15,7 @@ struct inside {
 	char name[MODEL_NAME]; /* of the session that is shown; "": none */
 	struct buf text;       /* lines, for page_draw */
 	struct buf events;     /* as bawn-history put them */
+	bool cut;              /* the older ones of them do not fit */
 	struct task log;       /* reads them now */
 	uint64_t seen;         /* how many events the record had when they were read */
 	int64_t again;         /* not before then */

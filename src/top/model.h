@@ -53,7 +53,7 @@ struct model_row {
 	/* Of gather.c: when it looks again, in milliseconds of a clock that does not go back. */
 	struct {
 		bool seen; /* in the folder of sessions, this time */
-		int init;  /* the box's first process; 0: not looked for; -1: not found */
+		int init;  /* the box's first process; 0: not known */
 		int64_t asked, ask, look, count;
 		uint64_t asked_events, counted_events; /* how many there were then */
 	} watch;

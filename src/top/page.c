@@ -152,7 +152,12 @@ static const struct {
 	[PAGE_AGENT] = {"AGENT", 7, false},    [PAGE_FOLDER] = {"FOLDER", 8, false},
 };
 
-enum { PAGE_LEAST = 80, PAGE_AGENT_MOST = 24, PAGE_AROUND = 4 /* lines that are no rows */ };
+enum {
+	PAGE_LEAST = 80,
+	PAGE_AGENT_MOST = 24,
+	PAGE_HOST = 48,  /* bytes of a host among other words */
+	PAGE_AROUND = 4, /* lines that are no rows */
+};
 
 static size_t page_column_width(enum page_column c, size_t columns)
 {
@@ -318,12 +323,16 @@ void page_put_facts(struct buf *into, const struct model_row *r)
 	page_put_size(&sent, r->sent);
 	page_put_size(&received, r->received);
 	buf_putf(into, "command   %s\nfolder    %s\n", r->command, r->folder);
+	size_t host = strlen(r->refused_host), over = host > PAGE_HOST ? host - PAGE_HOST : 0;
+
 	if (r->has_counts) {
 		buf_putf(into, "network   %" PRIu64 " connection%s, %s sent, %s received\n",
 			 r->connections, r->connections == 1 ? "" : "s", buf_str(&sent),
 			 buf_str(&received));
-		buf_putf(into, "refused   %" PRIu64 "%s%s\n", r->refused,
-			 r->refused_host[0] ? ", at last " : "", r->refused_host);
+		/* Whose domain it is stands at its end. */
+		buf_putf(into, "refused   %" PRIu64 "%s%s%s\n", r->refused,
+			 host > 0 ? ", at last " : "", over > 0 ? "..." : "",
+			 r->refused_host + over);
 	}
 	if (r->waits[0])
 		buf_putf(into, "waits     %s%s\n", r->waits,
@@ -351,8 +360,8 @@ static void page_inside(struct page *p, struct model *m, const struct buf *insid
 	buf_putf(title, "%s  %s  ", r->label[0] ? r->label : r->name, model_state_words[r->state]);
 	page_put_age(title, now > r->since ? now - r->since : 0);
 	if (r->has_processes) {
-		buf_putf(title, "  %" PRIu64 " process%s  ", r->processes,
-			 r->processes == 1 ? "" : "es");
+		buf_putf(title, "  %" PRIu64 " %s  ", r->processes,
+			 r->processes == 1 ? "process" : "processes and threads");
 		page_put_size(title, r->memory);
 	}
 	for (size_t i = 0; i < m->inside_first && *at; i++)
@@ -362,7 +371,10 @@ static void page_inside(struct page *p, struct model *m, const struct buf *insid
 
 		if (!end)
 			break;
-		buf_put(&p->lines[1 + i].text, at, (size_t)(end - at));
+		size_t len = (size_t)(end - at);
+
+		/* Of what is longer no terminal shows more. */
+		buf_put(&p->lines[1 + i].text, at, len < PAGE_LINE_MAX ? len : PAGE_LINE_MAX - 1);
 		at = end + 1;
 	}
 }
@@ -381,7 +393,7 @@ static const char *const page_keys[] = {
 	"Esc                go back",
 	"q                  quit",
 	"",
-	"PROC  processes in the box        MEM    memory that they alone have",
+	"PROC  processes and threads       MEM    their memory, as ps has it",
 	"NET   bytes of its connections    WAITS  changed files that nobody applied",
 };
 

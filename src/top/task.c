@@ -88,6 +88,7 @@ int task_start(struct task *t, const char *program, const char *const *words, bo
 	t->in = in[1];
 	t->out = out[0];
 	buf_clear(&t->said);
+	t->cut = false;
 	return 0;
 }
 
@@ -96,13 +97,28 @@ static int task_code(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What comes last is the newest: before there is no room, the older half goes. */
+static void task_hear(struct task *t, const char *bytes, size_t len)
+{
+	if (t->said.len + len >= TASK_SAID_MAX) {
+		const char *line =
+			memchr(t->said.ptr + t->said.len / 2, '\n', t->said.len - t->said.len / 2);
+		size_t gone = line ? (size_t)(line - t->said.ptr) + 1 : t->said.len;
+
+		memmove(t->said.ptr, t->said.ptr + gone, t->said.len - gone);
+		t->said.len -= gone;
+		t->cut = true;
+	}
+	buf_put(&t->said, bytes, len);
+}
+
 int task_read(struct task *t)
 {
 	char bytes[4096];
 	ssize_t n;
 
 	while ((n = read(t->out, bytes, sizeof(bytes))) > 0)
-		buf_put(&t->said, bytes, (size_t)n);
+		task_hear(t, bytes, (size_t)n);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	int status = 0;

@@ -16,8 +16,9 @@ enum { TASK_WORDS_MAX = 16, TASK_SAID_MAX = 1 << 20 };
 struct task {
 	pid_t pid; /* 0: it does not run */
 	int in, out;
-	struct buf said;
-	int status; /* exit code of the last that ran */
+	struct buf said; /* where it is too much, its beginning is left out, up to a line's end */
+	bool cut;        /* it was */
+	int status;      /* exit code of the last that ran */
 };
 
 #define TASK_INIT ((struct task){.in = -1, .out = -1, .said = BUF_INIT(TASK_SAID_MAX)})

@@ -25,7 +25,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { TOP_TICK_MS = 1000 };
+enum { TOP_TICK_MS = 1000, TOP_TALLY_TRIES = 5 };
 
 struct top {
 	struct model model;
@@ -33,6 +33,7 @@ struct top {
 	struct page page, shown;
 	struct inside inside;
 	struct task tally; /* counts what records say, as long as we run */
+	int tally_tries;   /* how often it was started */
 	struct task act;   /* what the user asked for */
 	struct task count; /* how much waits in a session */
 	char acts_on[MODEL_NAME], counts[MODEL_NAME];
@@ -59,7 +60,19 @@ static void top_start_tally(struct top *t)
 {
 	static const char *const words[] = {"bawn", "tally", NULL};
 
+	t->tally_tries++;
 	(void)task_start(&t->tally, "bawn-history", words, true);
+}
+
+/* It ended, and we did not: numbers that stand still look true.  It is started anew, a few times. */
+static void top_recount(struct top *t)
+{
+	if (t->tally.pid > 0 || t->tally_tries >= TOP_TALLY_TRIES)
+		return;
+	top_start_tally(t);
+	for (size_t i = 0; i < t->model.count; i++)
+		if (model_is_live(&t->model.rows[i]))
+			top_tell(t, t->model.rows[i].name, true);
 }
 
 /* Takes whole lines; the beginning of the next one stays. */
@@ -79,8 +92,11 @@ static void top_on_tally(struct top *t)
 		memmove(t->tally.said.ptr, line, left + 1);
 		t->tally.said.len = left;
 	}
-	if (ended)
-		buf_clear(&t->tally.said);
+	if (!ended)
+		return;
+	buf_clear(&t->tally.said);
+	for (size_t i = 0; i < t->model.count; i++)
+		t->model.rows[i].has_counts = false;
 }
 
 /* --- acts ------------------------------------------------------------------------------- */
@@ -338,6 +354,7 @@ static void top_loop(struct top *t)
 		int64_t now = clock_now();
 
 		if (now >= t->tick) {
+			top_recount(t);
 			gather_look(&t->gather, &t->model, now);
 			top_start_count(t, now);
 			t->tick = now + TOP_TICK_MS;

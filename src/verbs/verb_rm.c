@@ -255,6 +255,9 @@ static int rm_run(struct rm *rm)
 		    : rm->state < 0      ? rm->state
 					 : 0;
 	}
+	/* What cannot be removed is said before anybody is looked for who could be asked. */
+	for (int n = 0; r == 0 && n < rm->i->argument_count; n++)
+		r = rm_look(rm, rm->i->arguments[n]);
 	if (r == 0)
 		r = prompt_open_for(rm->i, &rm->prompt, &rm->e);
 	for (int n = 0; r >= 0 && n < rm->i->argument_count; n++) {

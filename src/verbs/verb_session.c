@@ -117,19 +117,24 @@ static int wait_recorded(const char *name)
 	return code >= 0 ? code : number >= 0 ? 128 + number : -1;
 }
 
-/* The name that its record has. */
-static int wait_own_name(const char *typed, char ret_name[LAYERS_NAME_MAX + 1])
+/* How one ended that is over: an exit code, or -1: not known.  own: the name is not just what was typed. */
+static int wait_over(const char *typed, bool own)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	struct error ignored = ERROR_INIT;
 	struct host host;
+	char name[LAYERS_NAME_MAX + 1];
 
 	if (host_gather_user(&arena, &host, &ignored) < 0)
-		return -ENOENT;
+		return -1;
 	const struct session_places places = session_places_of(&host);
 
-	return session_names_find(&places, typed, SESSION_RECORDED, session_typed_now(), ret_name,
-				  &ignored);
+	if (own || session_names_find(&places, typed, SESSION_RECORDED, session_typed_now(), name,
+				      &ignored) < 0)
+		(void)snprintf(name, sizeof(name), "%s", typed);
+	/* Only then it can be removed, or its name be used again. */
+	session_wait_tended(&places, name);
+	return wait_recorded(name);
 }
 
 /* A session that is over, or ends before it has answered, has an end all the same. */
@@ -139,22 +144,23 @@ int verb_wait(const struct invocation *i)
 	const char *name = session_named(i);
 	struct error e = ERROR_INIT;
 	int status = 0;
-	int r = session_find(name, &session, &e);
-	bool found = r == 0;
+	int r;
 
-	if (found) {
+	/* While it ends it answers nobody, and its record may take its time. */
+	do {
+		session_fini(&session);
+		e = ERROR_INIT;
+		r = session_find(name, &session, &e);
+	} while (r == -ETIME);
+	if (r == 0) {
 		name = session.name;
 		r = session_wait(&session, &status, &e);
 	}
 	if (r == 0)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	char own[LAYERS_NAME_MAX + 1];
-
-	/* It is over, or did not answer any more: we have only what was typed. */
-	if (!found && name && wait_own_name(name, own) == 0)
-		name = own;
-	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO) ? wait_recorded(name)
-									      : -1;
+	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO)
+			   ? wait_over(name, r != -ENOENT)
+			   : -1;
 
 	if (code >= 0)
 		return code;

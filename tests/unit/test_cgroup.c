@@ -343,6 +343,63 @@ static void pressure_is_read_in_hundredths(void **state)
 	}
 }
 
+/* Units of systemd may be called bawn-..., too. */
+static void units_are_not_ours(void **state)
+{
+	static const char *const others[] = {"bawn-nightly.service",
+					     "bawn-calm-otter-12.scope",
+					     "bawn-.slice",
+					     "bawn-",
+					     "bawn-12",
+					     "bawn-a.",
+					     "bawn-a.12b",
+					     "bawn.12"};
+	const struct tree *t = *state;
+	_cleanup_fd_ int dir = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++)
+		assert_int_equal(mkdirat(dir, others[i], 0755), 0);
+	assert_int_equal(mkdirat(dir, "bawn-.outside.12", 0755), 0);
+	cgroup_sweep(t->path);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), "/%s", others[i]);
+		assert_true(is_there(t, path));
+		assert_false(cgroup_is_ours(path));
+	}
+	assert_false(is_there(t, "/bawn-.outside.12"));
+	/* In that one stands bawn, and no box. */
+	assert_false(cgroup_is_ours("/a/bawn-.outside.12"));
+	assert_true(cgroup_is_ours("/a/bawn-outside.12"));
+}
+
+/* Without its controllers the place would keep no limit of the other any more. */
+static void controllers_stay_while_another_session_needs_them(void **state)
+{
+	const struct tree *t = *state;
+
+	for (int alone = 0; alone < 2; alone++) {
+		struct cgroup c = CGROUP_INIT;
+
+		c.place = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		c.enabled = CGROUP_MEMORY;
+		(void)snprintf(c.name, sizeof(c.name), "bawn-own.1");
+		(void)snprintf(c.outside_name, sizeof(c.outside_name), "bawn-.outside.1");
+		assert_true(mkdirat(c.place, c.outside_name, 0755) == 0 || errno == EEXIST);
+		assert_true(mkdirat(c.place, "bawn-other.2", 0755) == 0 || errno == EEXIST);
+		c.outside = openat(c.place, c.outside_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		_cleanup_fd_ int other =
+			openat(c.place, "bawn-other.2", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		assert_int_equal(flock(other, alone ? LOCK_UN : LOCK_EX | LOCK_NB), 0);
+		put(t, "", "cgroup.subtree_control", "");
+		cgroup_remove(&c);
+		assert_has(t, "/cgroup.subtree_control", alone ? "-memory" : "");
+		assert_int_equal(is_there(t, "/bawn-.outside.1"), !alone);
+	}
+}
+
 static void counts_are_read_by_their_whole_word(void **state)
 {
 	static const char text[] = "low 0\nhigh 12\nmax 3\noom 4\noom_kill 56\noom_group_kill 7\n";
@@ -381,6 +438,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_share_of_disks_needs_a_kernel_that_weighs, setup,
 						teardown),
 		cmocka_unit_test(pressure_is_read_in_hundredths),
+		cmocka_unit_test_setup_teardown(units_are_not_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(controllers_stay_while_another_session_needs_them,
+						setup, teardown),
 		cmocka_unit_test(counts_are_read_by_their_whole_word),
 	};
 

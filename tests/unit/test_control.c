@@ -45,6 +45,8 @@ struct world {
 	uint64_t decided_generation;
 	struct pause_call pauses[16];
 	size_t pause_count;
+	struct recording recording;
+	int recorder; /* its other end */
 };
 
 static ino_t number_of(int fd)
@@ -121,6 +123,12 @@ static int setup(void **state)
 	w->c.decide = on_decide;
 	w->c.pause = on_pause;
 	w->c.look = on_look;
+	w->recording = RECORDING_INIT;
+	assert_int_equal(channel_pair(ends), 0);
+	w->recording.channel.fd = ends[0];
+	w->recorder = ends[1];
+	w->c.recording = &w->recording;
+	w->c.metered = true;
 	_cleanup_buf_ struct buf body = BUF_INIT(4096);
 	const struct message_session m = {.name = "fox", .since = 5, .pid = 6, .generation = 9};
 	int listener = lead_listen("control", SOCK_SEQPACKET);
@@ -154,6 +162,8 @@ static int teardown(void **state)
 	fd_close(&w->c.room_timer);
 	fd_close(&w->gate.fd);
 	fd_close(&w->gate_end);
+	fd_close(&w->recording.channel.fd);
+	fd_close(&w->recorder);
 	(void)close(w->plan);
 	(void)unlink(lead_address("control").sun_path);
 	free(w);
@@ -1009,6 +1019,83 @@ static void test_nobody_to_tell(void **state)
 	assert_int_equal(recording_change(&r, &change, -1, &e), 0);
 }
 
+/* --- connections from outside ------------------------------------------------------------ */
+
+static void say_job(struct world *w, int fd, enum message_type type, uint64_t job, uint64_t value)
+{
+	const struct message_job m = {job, value};
+
+	assert_int_equal(message_send(fd, type, &message_job_schema, &m, NULL, 0), 0);
+	lead_run(&w->loop);
+}
+
+static void assert_job(int fd, enum message_type type, uint64_t value, uint64_t *ret_job)
+{
+	struct error e = ERROR_INIT;
+	struct message_job m;
+	struct span body = {NULL, 0};
+
+	assert_int_equal(receive(fd, &body, NULL), type);
+	assert_int_equal(message_decode(body, &message_job_schema, &m, NULL, &e), 0);
+	assert_int_equal(m.value, value);
+	if (ret_job)
+		*ret_job = m.job;
+}
+
+/* Nobody carries a byte of a connection before the disk has it. */
+static void test_taken_waits_for_the_record(void **state)
+{
+	struct world *w = *state;
+	int one = peer(w), two = peer(w), nobody = peer(w);
+
+	say_job(w, one, MESSAGE_TAKEN, 0, 3000);
+	say_job(w, two, MESSAGE_TAKEN, 0, 3000 | MESSAGE_TAKEN_V6);
+	say_job(w, nobody, MESSAGE_TAKEN, ECONNREFUSED, 3000);
+	assert_job(nobody, MESSAGE_TAKEN, 1, NULL);
+	assert_silent(one);
+	assert_silent(two);
+	w->recording.on_recorded(w->recording.recorded_context, 1);
+	assert_job(one, MESSAGE_TAKEN, 1, NULL);
+	assert_silent(two);
+	w->recording.on_recorded(w->recording.recorded_context, 2);
+	assert_job(two, MESSAGE_TAKEN, 1, NULL);
+	w->recording.on_recorded(w->recording.recorded_context, 3);
+	assert_silent(one);
+	assert_silent(two);
+	(void)close(one);
+	(void)close(two);
+	(void)close(nobody);
+}
+
+/* The gate has the sum.  Without a gate nothing may pass. */
+static void test_spend_is_the_gates(void **state)
+{
+	struct world *w = *state;
+	int one = peer(w), two = peer(w);
+	uint64_t first = 0, second = 0;
+	_cleanup_buf_ struct buf body = BUF_INIT(64);
+	struct error e = ERROR_INIT;
+
+	say_job(w, one, MESSAGE_SPEND, 0, 1000);
+	say_job(w, two, MESSAGE_SPEND, 0, 2000);
+	assert_job(w->gate_end, MESSAGE_SPEND, 1000, &first);
+	assert_job(w->gate_end, MESSAGE_SPEND, 2000, &second);
+	assert_int_not_equal(first, second);
+	schema_encode(&body, &message_job_schema, &(struct message_job){second, 700});
+	assert_int_equal(control_on_spent(&w->c, buf_span(&body), &e), 0);
+	assert_silent(one);
+	assert_job(two, MESSAGE_SPENT, 700, NULL);
+	fd_close(&w->gate.fd);
+	control_lose_gate(&w->c);
+	assert_failed(one, -ENOTCONN,
+		      "this session has no gate: nothing of its network can change");
+	say_job(w, two, MESSAGE_SPEND, 0, 1);
+	assert_failed(two, -ENOTCONN,
+		      "this session has no gate: nothing of its network can change");
+	(void)close(one);
+	(void)close(two);
+}
+
 int main(void)
 {
 #define ONE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -1026,6 +1113,8 @@ int main(void)
 		ONE(test_addresses_are_not_without_end),
 		ONE(test_without_nf_tables),
 		ONE(test_counts_reach_who_asked),
+		ONE(test_taken_waits_for_the_record),
+		ONE(test_spend_is_the_gates),
 		ONE(test_pauses),
 		ONE(test_a_pause_that_fails),
 		ONE(test_a_pause_that_did_not_hold),

@@ -114,6 +114,18 @@ static void a_workspace_that_is_named(void **state)
 	_cleanup_free_ char *usual = clean_path_now(workspace);
 
 	assert_string_equal(usual, "/usr/bin:/bin");
+	/* Somebody removed the folder where we are: what is named counts, and with nothing named there is no PATH. */
+	char gone[256];
+
+	(void)snprintf(gone, sizeof(gone), "%s/gone", top);
+	assert_int_equal(mkdir(gone, 0755), 0);
+	assert_int_equal(chdir(gone), 0);
+	assert_int_equal(rmdir(gone), 0);
+	_cleanup_free_ char *from_nowhere = clean_path_now(workspace);
+
+	assert_string_equal(from_nowhere, "/usr/bin");
+	assert_null(clean_path_now(NULL));
+	assert_int_equal(chdir("/"), 0);
 	assert_int_equal(unsetenv("PATH"), 0);
 	assert_null(clean_path_now(workspace));
 }

@@ -262,12 +262,33 @@ static void test_answers(void **state)
 	assert_int_equal(ask(a, 1), -EBADMSG);
 }
 
+/* What a longer packet before left in memory is no part of the next one. */
+static void test_old_bytes(void **state)
+{
+	static struct answer a[3];
+	const struct nlmsgerr refused = {.error = -EPERM};
+	const int none = 0;
+	static struct answer inner;
+	uint8_t body[256];
+
+	(void)state;
+	put_socket(&a[1], DEV, INODE + 1, 0);
+	put_message(&inner, NLMSG_ERROR, &refused, sizeof(refused));
+	memset(body, 0, sizeof(body));
+	memcpy(body + a[1].len - NLMSG_HDRLEN, inner.bytes, inner.len);
+	put_message(&a[0], SOCK_DIAG_BY_FAMILY, body, sizeof(body));
+	put_socket(&a[2], DEV, INODE, 0);
+	put_message(&a[2], NLMSG_DONE, &none, sizeof(none));
+	assert_int_equal(ask(a, 3), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capabilities), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_switch),       cmocka_unit_test(test_no_netlink),
 		cmocka_unit_test(test_bound),        cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_old_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,6 +300,52 @@ static void the_list_fits_into_80_columns(void **state)
 	model_fini(&m);
 }
 
+/* The box chooses how long a line is: the beginning of it is there all the same. */
+static void a_line_of_any_length_is_shown(void **state)
+{
+	struct model m = {.count = 0, .counted = true, .mode = MODEL_INSIDE};
+	_cleanup_page_ struct page p = {.rows = 0};
+	_cleanup_buf_ struct buf inside = BUF_INIT(1 << 20);
+
+	(void)state;
+	(void)put(&m, "calm-otter", MODEL_RUNS);
+	model_arrange(&m);
+	for (size_t len = PAGE_LINE_MAX - 20; len < PAGE_LINE_MAX + 20; len++) {
+		buf_clear(&inside);
+		buf_put_str(&inside, "12:00  wrote  ");
+		for (size_t i = 0; i < len; i++)
+			buf_put_char(&inside, 'x');
+		buf_put_str(&inside, "\nnext\n");
+		assert_int_equal(page_begin(&p, 24, 80), 0);
+		page_draw(&p, &m, &inside, 5000);
+		assert_non_null(str_after(buf_str(&p.lines[1].text), "12:00  wrote  xxx"));
+		assert_int_equal(wide(buf_str(&p.lines[1].text)), 80);
+		assert_string_equal(buf_str(&p.lines[2].text), "next");
+	}
+	model_fini(&m);
+}
+
+/* Whose it is stands at the end of a host. */
+static void a_long_host_shows_its_end(void **state)
+{
+	struct model m = {.count = 0};
+	struct model_row *row = put(&m, "a", MODEL_RUNS);
+	_cleanup_buf_ struct buf facts = BUF_INIT(4096);
+
+	(void)state;
+	row->has_counts = true;
+	row->refused = 7;
+	(void)snprintf(row->refused_host, sizeof(row->refused_host),
+		       "packages.example.%0150d.evil.test:443", 0);
+	page_put_facts(&facts, row);
+	const char *line = strstr(buf_str(&facts), "refused   7, at last ...");
+
+	assert_non_null(line);
+	assert_true(strcspn(line, "\n") < 80);
+	assert_non_null(strstr(line, "0.evil.test:443\n"));
+	model_fini(&m);
+}
+
 /* Any rows, keys and sizes: every line fits, the choice is on the screen, and two pages of one model
  * are the same. */
 static void pages_fit_whatever_comes(void **state)
@@ -393,6 +439,8 @@ int main(void)
 		cmocka_unit_test(a_host_is_typed),
 		cmocka_unit_test(lines_of_the_tally_are_read),
 		cmocka_unit_test(the_list_fits_into_80_columns),
+		cmocka_unit_test(a_line_of_any_length_is_shown),
+		cmocka_unit_test(a_long_host_shows_its_end),
 		cmocka_unit_test(pages_fit_whatever_comes),
 	};
 
