@@ -14,7 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BOX_USE_FILE = 32 << 10, BOX_USE_MOST = 4096 /* processes that we look at */ };
+enum {
+	BOX_USE_FILE = 32 << 10,
+	BOX_USE_MOST = 4096, /* processes that we look at */
+	BOX_USE_PART = 4000, /* the kernel gives a page at a time: less than this is all there is */
+};
 
 /* Reads the beginning of a file in /proc as a string; its length, or -errno. */
 static ssize_t box_use_read(const char *path, char *into, size_t size)
@@ -25,13 +29,9 @@ static ssize_t box_use_read(const char *path, char *into, size_t size)
 	into[0] = '\0';
 	if (fd < 0)
 		return -errno;
-	/* The kernel gives a page of it at a time. */
-	while (len + 1 < size) {
-		ssize_t n = read(fd, into + len, size - 1 - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
+	for (ssize_t n = BOX_USE_PART; n >= BOX_USE_PART && len + 1 < size;) {
+		n = read(fd, into + len, size - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
 	}
 	into[len] = '\0';
 	return (ssize_t)len;
@@ -72,21 +72,28 @@ static void box_use_push(struct box_use_stack *s, const char *path, int depth)
 	}
 }
 
-/* The children of all threads.  A folder has two links more than it has folders. */
-static void box_use_children(struct box_use_stack *s, pid_t pid, int depth)
+/* A folder has two links more than it has folders; 0: the process has ended. */
+static uint64_t box_use_threads(pid_t pid)
 {
-	char path[96];
+	char path[64];
 	struct stat st;
-	int r = 0;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if (stat(path, &st) < 0)
-		return;
-	if (st.st_nlink <= 3) {
+	return stat(path, &st) < 0 ? 0 : st.st_nlink > 2 ? st.st_nlink - 2 : 1;
+}
+
+/* The children of all threads. */
+static void box_use_children(struct box_use_stack *s, pid_t pid, uint64_t threads, int depth)
+{
+	char path[96];
+	int r = 0;
+
+	if (threads <= 1) {
 		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 		box_use_push(s, path, depth);
 		return;
 	}
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	_cleanup_dir_ DIR *all = dir_read(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r);
 
 	for (const struct dirent *d; all && (d = dir_next(all, &r));) {
@@ -110,7 +117,6 @@ static int box_use_read_process(const struct box_use_place *at, struct box_use_p
 {
 	char path[64], text[128];
 	unsigned long resident = 0, shared = 0;
-	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/statm", at->pid);
 	if (box_use_read(path, text, sizeof(text)) <= 0)
@@ -120,11 +126,12 @@ static int box_use_read_process(const struct box_use_place *at, struct box_use_p
 	(void)strtoul(next, &next, 10);
 	resident = strtoul(next, &next, 10);
 	shared = strtoul(next, &next, 10);
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", at->pid);
+	uint64_t threads = box_use_threads(at->pid);
+
 	*ret = (struct box_use_process){
 		.pid = at->pid,
 		.depth = at->depth,
-		.threads = stat(path, &st) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 1,
+		.threads = threads ? threads : 1,
 		.memory = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
 					    : 0,
 	};
@@ -138,7 +145,7 @@ int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_p
 
 	if (init <= 0 || !box_use_is_box(init))
 		return -ENOENT;
-	box_use_children(&s, init, 0);
+	box_use_children(&s, init, box_use_threads(init), 0);
 	for (size_t seen = 0; s.count > 0 && seen < BOX_USE_MOST; seen++) {
 		const struct box_use_place at = s.items[--s.count];
 		struct box_use_process p;
@@ -146,7 +153,7 @@ int box_use_each(pid_t init, void (*found)(void *context, const struct box_use_p
 		if (box_use_read_process(&at, &p) < 0)
 			continue;
 		found(context, &p);
-		box_use_children(&s, at.pid, at.depth + 1);
+		box_use_children(&s, at.pid, p.threads, at.depth + 1);
 	}
 	free(s.items);
 	return 0;
@@ -167,10 +174,14 @@ static bool box_use_number(int dir, const char *file, uint64_t *ret)
 /* What its own cgroup says; files that are not there change nothing. */
 static void box_use_group(pid_t init, struct box_use *use)
 {
-	const char *mount = cgroup_mount();
+	static bool looked; /* where cgroups are does not change */
+	static const char *mount;
 	char own[PATH_MAX];
 	char path[2 * PATH_MAX];
 
+	if (!looked)
+		mount = cgroup_mount();
+	looked = true;
 	if (!mount || cgroup_of(init, own) < 0 || !cgroup_is_ours(own))
 		return;
 	(void)snprintf(path, sizeof(path), "%s%s", mount, own);

@@ -35,6 +35,7 @@
 #define BAWN_CONTROL_H
 
 #include "address.h"
+#include "board.h"
 #include "channel.h"
 #include "loop.h"
 #include "message_gate.h"
@@ -106,6 +107,9 @@ struct control {
 	uid_t uid; /* ours */
 
 	struct message_session session;
+	int board; /* says this (control_on_turn); -1: there is none */
+	struct message_session shown;
+	const struct plan *brief;
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: no other command can reach the session; the folder is a lock */
 	int layers;           /* the lock of its layers, held as long as we live; or -1 */
@@ -154,7 +158,7 @@ void control_take_capture(struct control *c, int netlink);
 void control_say_plain(struct control *c, bool opens);
 
 /* Serves peers from now on, and owns the plan. */
-int control_start(struct control *c, int plan, struct error *e);
+int control_start(struct control *c, int plan, const struct plan *brief, struct error *e);
 
 /* The gate's answers. */
 int control_on_changed(struct control *c, struct span body, struct error *e);

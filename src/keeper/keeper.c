@@ -903,7 +903,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	k->recording.on_event = keeper_show;
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
+	r = control_start(&k->control, TAKE_FD(packet->fds[0]), k->plan, e);
 	if (r < 0)
 		return r;
 	k->client.state = KEEPER_RUNNING;
