@@ -130,16 +130,41 @@ struct text text_open(int fd)
 	return t;
 }
 
+enum { TEXT_KEPT = 64 << 10 }; /* bytes */
+
 /* The -errno of the first write to standard output that failed; 0: none has. */
 static int text_lost;
 
-void text_write(const struct text *t, const struct buf *b)
+static void text_write_now(const struct text *t, const struct buf *b)
 {
 	int r = fd_write_all(t->fd, buf_str(b), b->len);
 
 	/* EPIPE: the reader of our output has gone, which is no error of ours. */
 	if (r < 0 && r != -EPIPE && t->fd == STDOUT_FILENO && text_lost == 0)
 		text_lost = r;
+}
+
+void text_flush(const struct text *t)
+{
+	if (!t->kept)
+		return;
+	text_write_now(t, t->kept);
+	buf_clear(t->kept);
+}
+
+void text_write(const struct text *t, const struct buf *b)
+{
+	if (!t->kept) {
+		text_write_now(t, b);
+		return;
+	}
+	if (t->kept->len + b->len > TEXT_KEPT)
+		text_flush(t);
+	buf_put(t->kept, b->ptr, b->len);
+	if (buf_error(t->kept)) {
+		text_flush(t);
+		text_write_now(t, b);
+	}
 }
 
 int text_end(int status, int failed)

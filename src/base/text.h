@@ -37,7 +37,8 @@ struct text {
 	int fd;
 	bool colour; /* emphasis may be used; never the only signal */
 	bool tty;
-	int width; /* columns, 80 when unknown */
+	int width;        /* columns, 80 when unknown */
+	struct buf *kept; /* what is printed waits here until text_flush; NULL: for nothing */
 };
 
 enum text_style { TEXT_PLAIN, TEXT_STRONG, TEXT_FAINT, TEXT_GOOD, TEXT_BAD, TEXT_WARN };
@@ -55,6 +56,9 @@ void text_put(const struct text *t, struct buf *into, enum text_style style, str
 
 /* Writes a buffer that holds only what text_escape or our own tables made. */
 void text_write(const struct text *t, const struct buf *b);
+
+/* Writes what was kept. */
+void text_flush(const struct text *t);
 
 /*
  * Call this last: returns the program's exit status.  When a write to standard output failed, it

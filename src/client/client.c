@@ -1188,7 +1188,9 @@ int client_attach(int fd, bool watches, const struct client_options *options, bo
 		fd_close(&fd);
 		return error_sys(e, r, "attaching");
 	}
-	r = client_live(c, client_start_attached(c, fd, watches), ret_status);
+	r = client_start_attached(c, fd, watches);
+	process_forget_start();
+	r = client_live(c, r, ret_status);
 	*ret_left = !c->ended;
 	return r;
 }

@@ -80,6 +80,13 @@ static void listening_read_table(const char *path, struct listening *into)
 	listening_parse(buf_str(&text), into);
 }
 
+unsigned long listening_count(const char *counts, const char *key)
+{
+	const char *at = strstr(counts, key);
+
+	return at ? strtoul(at + strlen(key), NULL, 10) : ULONG_MAX;
+}
+
 /* How many sockets of the box a table is about.  The table itself is costly: behind the listeners the
  * kernel goes through the connections of the whole machine. */
 static unsigned long listening_in_use(unsigned long long box, const char *counts, const char *word)
@@ -88,11 +95,8 @@ static unsigned long listening_in_use(unsigned long long box, const char *counts
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/%llu/net/%s", box, counts);
-	if (fd_read_file_at(AT_FDCWD, path, &text) < 0)
-		return ULONG_MAX;
-	const char *at = strstr(buf_str(&text), word);
-
-	return at ? strtoul(at + strlen(word), NULL, 10) : ULONG_MAX;
+	return fd_read_file_at(AT_FDCWD, path, &text) < 0 ? ULONG_MAX
+							 : listening_count(buf_str(&text), word);
 }
 
 void listening_read(const struct session *s, struct listening *ret)
@@ -105,7 +109,7 @@ void listening_read(const struct session *s, struct listening *ret)
 		      {"tcp6", "sockstat6", "TCP6: inuse ", 1}};
 
 	ret->count = 0;
-	if (s->fd < 0 || s->state.box == 0 || s->state.plain || !s->state.gate)
+	if (!s->plan || s->state.box == 0 || s->state.plain || !s->state.gate)
 		return;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tables); i++) {
 		const unsigned long long box = s->state.box;

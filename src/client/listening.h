@@ -31,6 +31,9 @@ void listening_read(const struct session *s, struct listening *ret);
 /* The same from the words of /proc/net/tcp and tcp6; adds to `into`. */
 void listening_parse(const char *table, struct listening *into);
 
+/* The number behind a key in the words of /proc/net/sockstat; ULONG_MAX: it is not there. */
+unsigned long listening_count(const char *counts, const char *key);
+
 /* "a server listens on port 3000 inside: bawn open calm-otter 3000"; "" when nobody does. */
 void listening_words(const struct listening *l, const char *session, struct buf *into);
 

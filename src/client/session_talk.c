@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ enum {
 	TALK_MOMENT_MS = 32,
 	TALK_DEAF_TRIES = 2,
 	TALK_SESSIONS_MAX = 4096,
+	TALK_AT_ONCE = 64, /* sessions that are asked before the first answer is read */
 };
 
 /* An answer on its way from the channel's table to who asked. */
@@ -148,10 +150,13 @@ static int talk_answer(struct talk *t, int r, struct error *e)
 				  .context = t};
 	struct pollfd answer = {.fd = channel.fd, .events = POLLIN};
 
-	if (r == 0 && poll(&answer, 1, t->ms ? t->ms : TALK_MS) <= 0)
-		r = -ETIME;
 	if (r == 0)
 		r = channel_receive(&channel, e);
+	else if (r == -EAGAIN)
+		r = -ETIME;
+	if (r == -EAGAIN)
+		r = poll(&answer, 1, t->ms ? t->ms : TALK_MS) <= 0 ? -ETIME
+								   : channel_receive(&channel, e);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
 		return error_set(e, -ECONNRESET, "the session %s has ended", t->session->shown);
 	if (r == -ETIME || r == -EAGAIN)
@@ -182,15 +187,22 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 	return talk_answer(t, message_send(t->session->fd, type, s, object, plan, plan ? 1 : 0), e);
 }
 
-/* What it is now. */
-static int session_ask(struct session *s, struct error *e)
+/* Asks what it is now; 0 or -errno of the question. */
+static int talk_ask(struct session *s)
 {
-	struct talk t = {.session = s, .failure = ERROR_INIT};
 	const struct message_hello hello = {MESSAGE_CONTROL_VERSION, BAWN_VERSION};
 
 	arena_fini(&s->arena);
 	s->arena = ARENA_INIT(2 * (size_t)PLAN_ARENA_MAX);
-	return talk_once(&t, MESSAGE_STATUS, &message_hello_schema, &hello, NULL, e);
+	return message_send(s->fd, MESSAGE_STATUS, &message_hello_schema, &hello, NULL, 0);
+}
+
+/* What it is now. */
+static int session_ask(struct session *s, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT};
+
+	return talk_answer(&t, talk_ask(s), e);
 }
 
 int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
@@ -334,21 +346,35 @@ static bool talk_is_deaf(const struct session_places *places, struct session *s)
 	return r == -ECONNRESET;
 }
 
-static int talk_open(const struct session_places *places, const char *name,
-		     struct session *ret_session, struct error *e)
+static void talk_name(struct session *s, const char *name, const char *label)
+{
+	(void)snprintf(s->name, sizeof(s->name), "%.*s", SESSION_NAME_MAX - 1, name);
+	(void)snprintf(s->label, sizeof(s->label), "%s", label);
+	(void)snprintf(s->shown, sizeof(s->shown), "%s", label[0] ? label : s->name);
+}
+
+/* Asks a session; fd: the connection to it, or -errno.  talk_finish reads the answer. */
+static void talk_begin(int fd, const char *name, const char *label, struct session *ret_session)
 {
 	struct session *s = ret_session;
 
-	*s = (struct session){.fd = session_store_connect(places, name)};
-	(void)snprintf(s->name, sizeof(s->name), "%.*s", SESSION_NAME_MAX - 1, name);
-	session_label_shown(places->state, s->name, s->shown);
+	*s = (struct session){.fd = fd};
+	talk_name(s, name, label);
+	s->code = s->fd < 0 ? s->fd : talk_ask(s);
+}
+
+static int talk_finish(const struct session_places *places, struct session *s, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT};
+	const char *name = s->name;
+
 	if (s->fd == -ENOENT || s->fd == -ECONNREFUSED) {
 		s->code = -ENOENT;
 		s->fd = -1;
 		return error_set(e, -ENOENT, "there is no session %s", name);
 	}
 	s->code = s->fd < 0 ? error_sys(e, s->fd, "reaching the session %s", name)
-			    : session_ask(s, e);
+			    : talk_answer(&t, s->code, e);
 	if (s->code == -ECONNRESET && talk_is_deaf(places, s))
 		s->code = -EPROTO;
 	if (s->code == -EPROTO) {
@@ -361,20 +387,31 @@ static int talk_open(const struct session_places *places, const char *name,
 	return s->code;
 }
 
-struct talk_names {
-	char (*names)[SESSION_NAME_MAX];
-	size_t count;
-};
+static int talk_open(const struct session_places *places, const char *name,
+		     struct session *ret_session, struct error *e)
+{
+	char label[SESSION_NAME_MAX];
+
+	session_label_of(places->state, name, label);
+	talk_begin(session_store_connect(places, name), name, label, ret_session);
+	return talk_finish(places, ret_session, e);
+}
+
+void session_call_fini(struct session_call *c)
+{
+	free(c->names);
+	*c = (struct session_call){NULL, 0};
+}
 
 static int talk_add_name(void *context, const char *name)
 {
-	struct talk_names *n = context;
+	struct session_call *c = context;
 
-	if (n->count == TALK_SESSIONS_MAX)
+	if (c->count == TALK_SESSIONS_MAX)
 		return 0;
-	if (!ARRAY_GROW(n->names, n->count))
+	if (!ARRAY_GROW(c->names, c->count))
 		return -ENOMEM;
-	(void)snprintf(n->names[n->count++], SESSION_NAME_MAX, "%s", name);
+	(void)snprintf(c->names[c->count++], SESSION_NAME_MAX, "%s", name);
 	return 0;
 }
 
@@ -383,34 +420,100 @@ static int talk_compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-int session_list_get(const struct session_places *places, struct session_list *ret_list,
+int session_call_get(const struct session_places *places, struct session_call *ret_call,
 		     struct error *e)
 {
-	struct talk_names found = {NULL, 0};
-	int r = session_store_each(places, talk_add_name, &found, e);
-	_cleanup_free_ void *names = found.names;
-	struct session_list list = {NULL, 0};
+	struct session_call call = {NULL, 0};
+	int r = session_store_each(places, talk_add_name, &call, e);
 
-	if (r < 0)
+	if (r < 0) {
+		session_call_fini(&call);
 		return r;
-	list.items = calloc(found.count + 1, sizeof(*list.items));
+	}
+	if (call.count > 0)
+		qsort(call.names, call.count, SESSION_NAME_MAX, talk_compare);
+	*ret_call = call;
+	return 0;
+}
+
+/* Takes what its board says of a session whose box is there. */
+static bool talk_glance(const struct session_reach *reach, const char *name, const char *label,
+			struct session *s)
+{
+	struct session seen = {.fd = -1, .arena = ARENA_INIT(2 * (size_t)PLAN_ARENA_MAX)};
+	uint8_t *page = arena_alloc(&seen.arena, BOARD_BYTES);
+	ssize_t len = page ? session_store_read_board(reach, name, page) : -ENOMEM;
+
+	/* When the keeper was killed, the box is gone as well. */
+	if (len < 0 ||
+	    board_read((struct span){page, (size_t)len}, &seen.state, &seen.plan, &seen.arena) <
+		    0 ||
+	    seen.state.box == 0 || seen.state.box > INT_MAX ||
+	    (kill((pid_t)seen.state.box, 0) < 0 && errno == ESRCH)) {
+		arena_fini(&seen.arena);
+		return false;
+	}
+	*s = seen;
+	talk_name(s, name, label);
+	s->state.name = s->name;
+	return true;
+}
+
+static int talk_list(const struct session_places *places, const struct session_call *call,
+		     size_t from, size_t count, bool glance, struct session_list *ret_list,
+		     struct error *e)
+{
+	_cleanup_session_labels_ struct session_labels labels = {NULL, 0};
+	_cleanup_session_reach_ struct session_reach reach = {{-1, -1}};
+	struct session_list list = {calloc(count + 1, sizeof(*list.items)), 0};
+
 	if (!list.items)
 		return error_sys(e, -ENOMEM, "looking for sessions");
-	if (found.count > 0)
-		qsort(names, found.count, SESSION_NAME_MAX, talk_compare);
-	for (size_t i = 0; i < found.count; i++) {
+	session_labels_get(places->state, &labels);
+	session_store_reach(places, &reach);
+	process_raise_files(); /* one for each session */
+	for (size_t i = 0, asked = 0; i < count; i++) {
 		struct error why = ERROR_INIT;
-		struct session *s = &list.items[list.count];
+		struct session *s = &list.items[i];
 
+		/* While one is read, others answer. */
+		for (; asked < count && asked < i + TALK_AT_ONCE; asked++) {
+			const char *name = call->names[from + asked];
+			const char *label = session_labels_find(&labels, name);
+			struct session *to = &list.items[asked];
+
+			if (!glance || !talk_glance(&reach, name, label, to))
+				talk_begin(session_store_connect_in(&reach, name), name, label, to);
+		}
 		/* A session that has just ended does not count. */
-		r = talk_open(places, found.names[i], s, &why);
-		if (r == -ENOENT || r == -ECONNRESET)
+		int r = s->plan ? 0 : talk_finish(places, s, &why);
+
+		if (r == -ENOENT || r == -ECONNRESET) {
 			session_fini(s);
-		else
-			list.count++;
+			continue;
+		}
+		if (list.count != i)
+			list.items[list.count] = *s;
+		list.items[list.count].state.name = list.items[list.count].name;
+		list.count++;
 	}
 	*ret_list = list;
 	return 0;
+}
+
+int session_list_get(const struct session_places *places, struct session_list *ret_list,
+		     struct error *e)
+{
+	_cleanup_session_call_ struct session_call call = {NULL, 0};
+	int r = session_call_get(places, &call, e);
+
+	return r < 0 ? r : talk_list(places, &call, 0, call.count, false, ret_list, e);
+}
+
+int session_list_glance(const struct session_places *places, const struct session_call *call,
+			size_t from, size_t count, struct session_list *ret_list, struct error *e)
+{
+	return talk_list(places, call, from, count, true, ret_list, e);
 }
 
 static bool talk_is_at(const struct session *s, const char *at)

@@ -11,13 +11,14 @@
 
 struct session {
 	char name[SESSION_NAME_MAX];
-	char shown[LAYERS_NAME_MAX + 1]; /* what a person calls it, or else its name */
+	char label[SESSION_NAME_MAX];    /* what a person calls it, or "" */
+	char shown[LAYERS_NAME_MAX + 1]; /* that, or else its name */
 	int fd;                          /* to its keeper; -1 when it does not answer */
 	int code;                        /* then why, -errno */
 	struct message_session state;
 	char why[32];            /* of the state */
 	struct arena arena;      /* of the plan */
-	const struct plan *plan; /* with the rules that are in force now; of one that answers */
+	const struct plan *plan; /* with the rules that are in force now; NULL: does not answer */
 };
 
 void session_fini(struct session *s);
@@ -31,7 +32,25 @@ struct session_list {
 void session_list_fini(struct session_list *l);
 #define _cleanup_session_list_ _cleanup_(session_list_fini)
 
-/* Every live session of the user, sorted by name; those that do not answer have fd -1. */
+/* The names of the user's live sessions, sorted. */
+struct session_call {
+	char (*names)[SESSION_NAME_MAX];
+	size_t count;
+};
+
+int session_call_get(const struct session_places *places, struct session_call *ret_call,
+		     struct error *e);
+void session_call_fini(struct session_call *c);
+#define _cleanup_session_call_ _cleanup_(session_call_fini)
+
+/*
+ * Looks at the boards of so many of them, from the one with this index on: they have no fd, and only what
+ * a list shows of the plan.  Those without a board are asked; one that has just ended is left out.
+ */
+int session_list_glance(const struct session_places *places, const struct session_call *call,
+			size_t from, size_t count, struct session_list *ret_list, struct error *e);
+
+/* Asks all of them; those that do not answer have fd -1. */
 int session_list_get(const struct session_places *places, struct session_list *ret_list,
 		     struct error *e);
 

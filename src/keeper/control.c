@@ -25,7 +25,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->context = context;
 	c->uid = geteuid();
 	c->session.why = "";
-	c->listener = c->folder = c->layers = c->shared = c->plan = c->capture = -1;
+	c->listener = c->folder = c->layers = c->shared = c->plan = c->capture = c->board = -1;
 	c->change.plan = c->pause_timer = c->room_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
@@ -129,6 +129,37 @@ static void control_refuse_version(struct control_peer *p, const struct message_
 	control_fail_as(p, -EPROTONOSUPPORT, text, next);
 }
 
+/* What a peer is told now. */
+static struct message_session control_now(struct control *c)
+{
+	c->session.gate = c->gate->fd >= 0;
+	c->look(c->context, &c->session);
+	struct message_session now = c->session;
+
+	now.held = now.held && c->pause_state == CONTROL_PAUSED;
+	return now;
+}
+
+static bool control_is_same(const struct message_session *a, const struct message_session *b)
+{
+	return a->pid == b->pid && a->generation == b->generation && a->gate == b->gate &&
+	       a->plain == b->plain && a->held == b->held && a->terminal == b->terminal &&
+	       a->viewers == b->viewers && a->box == b->box;
+}
+
+/* After what has happened, the session's board is true again. */
+static int control_on_turn(void *context, uint32_t events)
+{
+	struct control *c = context;
+	const struct message_session now = control_now(c);
+
+	(void)events;
+	/* A disk that does not take it is tried again at the next turn. */
+	if (!control_is_same(&now, &c->shown) && board_write(c->board, &now, c->brief) == 0)
+		c->shown = now;
+	return 0;
+}
+
 static int control_on_status(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
@@ -144,11 +175,8 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 		control_refuse_version(p, &hello);
 		return 0;
 	}
-	c->session.gate = c->gate->fd >= 0;
-	c->look(c->context, &c->session);
-	struct message_session now = c->session;
+	const struct message_session now = control_now(c);
 
-	now.held = now.held && c->pause_state == CONTROL_PAUSED;
 	control_answer(p, MESSAGE_STATE, &message_session_schema, &now, &c->plan, 1);
 	return 0;
 }
@@ -848,13 +876,20 @@ int control_open(struct control *c, struct channel_packet *packet, struct error 
 	return 0;
 }
 
-int control_start(struct control *c, int plan, struct error *e)
+int control_start(struct control *c, int plan, const struct plan *brief, struct error *e)
 {
 	c->plan = plan;
+	c->brief = brief;
 	if (c->listener < 0)
 		return 0;
 	c->recording->on_recorded = control_on_recorded;
 	c->recording->recorded_context = c;
+	/* Without a board everybody asks. */
+	c->board = board_open(c->folder);
+	if (c->board >= 0) {
+		c->loop->turn = control_on_turn;
+		c->loop->turn_context = c;
+	}
 	c->pause_timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	int r = c->pause_timer < 0 ? -errno
 				   : loop_add(c->loop, c->pause_timer, EPOLLIN,

@@ -38,6 +38,7 @@
 #define BAWN_CONTROL_H
 
 #include "address.h"
+#include "board.h"
 #include "channel.h"
 #include "loop.h"
 #include "message_box.h"
@@ -115,6 +116,9 @@ struct control {
 
 	bool metered; /* the plan limits the bytes of the network */
 	struct message_session session;
+	int board; /* says this (control_on_turn); -1: there is none */
+	struct message_session shown;
+	const struct plan *brief;
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: no other command can reach the session; the folder is a lock */
 	int layers;           /* the lock of its layers, held as long as we live; or -1 */
@@ -163,7 +167,7 @@ void control_take_capture(struct control *c, int netlink);
 void control_say_plain(struct control *c, bool opens);
 
 /* Serves peers from now on, and owns the plan. */
-int control_start(struct control *c, int plan, struct error *e);
+int control_start(struct control *c, int plan, const struct plan *brief, struct error *e);
 
 /* Holds the session still as HOLD does, for a limit of this name, a literal.  0 or -errno. */
 int control_hold(struct control *c, const char *why);

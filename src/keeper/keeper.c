@@ -889,7 +889,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	k->control.metered = plan_limit_of(k->plan, PLAN_LIMIT_NETWORK) != NULL;
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
+	r = control_start(&k->control, TAKE_FD(packet->fds[0]), k->plan, e);
 	if (r < 0)
 		return r;
 	r = filling_start(&k->filling, &k->loop, k->plan, &k->control, &k->recording, keeper_show,

@@ -257,6 +257,16 @@ static const struct schema_field plan_fields[] = {
 };
 const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
 
+static const struct schema_field plan_brief_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan, backend, plan_backend_words),
+	SCHEMA_FIELD_STR(struct plan, preset),
+	SCHEMA_FIELD_STR(struct plan, workspace),
+	SCHEMA_FIELD_STR(struct plan, home),
+	SCHEMA_FIELD_LIST(struct plan, argv, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, limits, &plan_limit_schema),
+};
+const struct schema plan_brief_schema = SCHEMA_OF(struct plan, plan_brief_fields);
+
 const struct plan plan_none;
 
 bool plan_rule_opens(const struct plan_rule *rule)

@@ -414,6 +414,7 @@ struct plan {
 extern const struct plan plan_none;
 
 extern const struct schema plan_schema;
+extern const struct schema plan_brief_schema; /* what a list of sessions shows (board.h) */
 extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
 extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
 extern const char *const plan_backend_words[2];

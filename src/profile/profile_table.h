@@ -90,7 +90,7 @@ static const struct profile_call profile_calls[] = {
 
 	/* descriptors, reading and writing */
 	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), {"pread64", -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_VERBS | IN_KEEPER},
-	CALL_STORE(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_SYNCER(close),
+	{"pwrite64", -1, IN_ANY_BOX | IN_RECORDER | IN_VERBS | IN_KEEPER}, CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_SYNCER(close),
 	CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL_REVIEW(dup2), CALL_ALL(dup3), CALL(pipe),
 	CALL_ALL(pipe2), CALL_FILES(flock), CALL_STORE(fsync), {"fdatasync", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_VERBS | IN_SYNCER}, CALL(sync),
 	CALL_REVIEW(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),

@@ -3,6 +3,7 @@
 
 #include "channel.h"
 #include "fd.h"
+#include "inotify_limit.h"
 #include "str.h"
 
 #include <poll.h>
@@ -227,9 +228,9 @@ static int covers_fork(struct covers *c, struct error *e)
 	c->heard = events < 0 ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (c->heard < 0) {
 		(void)error_sys(e, -errno, "listening to the folders of %s", c->items[0].target);
-		error_next(e, "What is hidden or protected there could not be kept so. End other "
-			      "programs that listen to files, or raise "
-			      "fs.inotify.max_user_instances.");
+		error_next(e,
+			   "What is hidden or protected there could not be kept so. End a "
+			   "session or another program that listens to files. " INOTIFY_LIMIT_NEXT);
 		return e->code;
 	}
 	int r = channel_pair(ends);

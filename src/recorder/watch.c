@@ -889,7 +889,8 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 	w->listener = -1;
 	w->covers = COVERS_INIT;
 	w->root = WATCH_ROOT_INIT;
-	w->order = (struct watch_order){.asks = watch_asks, .context = w};
+	w->order.asks = watch_asks; /* the rest is zero already, in pages that nobody has touched */
+	w->order.context = w;
 	watch_crowd_init(&w->crowd, to->plan);
 	watch_outsides_init(&w->outsides, to->plan);
 	w->shares = watch_is_sharing(to->plan);

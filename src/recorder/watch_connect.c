@@ -507,8 +507,10 @@ int watch_connects_init(struct watch_connects *c, struct loop *loop, const struc
 	const struct sigaction act = {.sa_handler = watch_connect_on_alarm};
 	sigset_t alarm;
 
-	*c = (struct watch_connects){
-		.loop = loop, .plan = plan, .root = root, .listener = -1, .bound = -1};
+	c->loop = loop;
+	c->plan = plan;
+	c->root = root;
+	c->listener = c->bound = -1;
 	(void)sigemptyset(&alarm);
 	(void)sigaddset(&alarm, SIGALRM);
 	if (sigaction(SIGALRM, &act, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) < 0)

@@ -84,6 +84,7 @@ struct watch_connected {
 	bool missing; /* nothing is there */
 };
 
+/* Call it on zeroed memory: most of its pages are never touched. */
 int watch_connects_init(struct watch_connects *c, struct loop *loop, const struct plan *plan,
 			struct watch_root *root);
 void watch_connects_fini(struct watch_connects *c);

@@ -97,8 +97,11 @@ int watch_fold_flush(struct watch_fold *f, uint64_t exec)
 		r = watch_fold_write(f, e);
 	}
 	f->repeating_count = kept;
+	/* Pages that nobody has written stay so: of an idle session that is nearly all. */
 	for (size_t i = 0; exec == 0 && f->used > 0 && i < WATCH_FOLD_SLOTS; i++) {
-		f->used -= f->entries[i].hash != 0;
+		if (f->entries[i].hash == 0)
+			continue;
+		f->used--;
 		f->entries[i].hash = 0;
 	}
 	return r;

@@ -317,7 +317,6 @@ enum watch_outside watch_outside_find(struct watch_outsides *o, const char *path
 
 void watch_outsides_init(struct watch_outsides *o, const struct plan *plan)
 {
-	memset(o, 0, sizeof(*o));
 	o->home = plan->home;
 	o->local = watch_outside_may_enter("/");
 }

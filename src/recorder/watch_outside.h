@@ -48,6 +48,7 @@ struct watch_outsides {
 	size_t next; /* the next place to use again */
 };
 
+/* Call it on zeroed memory: most of its pages are never touched. */
 void watch_outsides_init(struct watch_outsides *o, const struct plan *plan);
 void watch_outsides_fini(struct watch_outsides *o);
 

@@ -136,6 +136,52 @@ void session_label_shown(const char *state, const char *name, char ret[LAYERS_NA
 	(void)snprintf(ret, LAYERS_NAME_MAX + 1, "%s", label[0] ? label : name);
 }
 
+static int names_add_label(void *context, int labels, const char *label, const char *name)
+{
+	struct session_labels *l = context;
+
+	(void)labels;
+	if (!ARRAY_GROW(l->items, l->count))
+		return -ENOMEM;
+	struct session_known *to = &l->items[l->count++];
+
+	*to = (struct session_known){.where = 0};
+	(void)snprintf(to->name, sizeof(to->name), "%s", name);
+	(void)snprintf(to->label, sizeof(to->label), "%s", label);
+	return 0;
+}
+
+static int names_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct session_known *)a)->name,
+		      ((const struct session_known *)b)->name);
+}
+
+void session_labels_get(const char *state, struct session_labels *ret)
+{
+	*ret = (struct session_labels){NULL, 0};
+	(void)names_each_label(state, names_add_label, ret);
+	if (ret->count > 1)
+		qsort(ret->items, ret->count, sizeof(*ret->items), names_compare);
+}
+
+const char *session_labels_find(const struct session_labels *l, const char *name)
+{
+	struct session_known key = {.where = 0};
+
+	(void)snprintf(key.name, sizeof(key.name), "%s", name);
+	const struct session_known *at =
+		l->count ? bsearch(&key, l->items, l->count, sizeof(key), names_compare) : NULL;
+
+	return at ? at->label : "";
+}
+
+void session_labels_fini(struct session_labels *l)
+{
+	free(l->items);
+	*l = (struct session_labels){NULL, 0};
+}
+
 static int names_drop_label(void *context, int labels, const char *label, const char *name)
 {
 	const struct names_label *l = context;
@@ -235,12 +281,6 @@ static int names_add_recorded(struct names_found *f, const char *state_path)
 			r = names_add(f, session.name);
 	}
 	return r == -ENOENT ? 0 : r;
-}
-
-static int names_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct session_known *)a)->name,
-		      ((const struct session_known *)b)->name);
 }
 
 /* One for each name. */

@@ -69,6 +69,18 @@ int session_label_read(const char *state, const char *label, char ret_name[LAYER
 void session_label_of(const char *state, const char *name, char ret_label[SESSION_NAME_MAX]);
 /* What a person is shown: its label, or else its own name. */
 void session_label_shown(const char *state, const char *name, char ret[LAYERS_NAME_MAX + 1]);
+
+/* All labels, for who asks about many sessions.  What cannot be read has none. */
+struct session_labels {
+	struct session_known *items; /* by name */
+	size_t count;
+};
+void session_labels_get(const char *state, struct session_labels *ret);
+/* The label of a session, or "". */
+const char *session_labels_find(const struct session_labels *l, const char *name);
+void session_labels_fini(struct session_labels *l);
+#define _cleanup_session_labels_ _cleanup_(session_labels_fini)
+
 /* Gives a session this label in the place of any other; "": it has none. */
 int session_label_give(const char *state, const char *name, const char *label, struct error *e);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_store.h"
 
+#include "board.h"
 #include "clock.h"
 #include "dir.h"
 #include "fd.h"
@@ -122,6 +123,7 @@ static int store_lock_above(int above)
 
 static void store_remove(int above, int folder, const char *name)
 {
+	(void)unlinkat(folder, BOARD_FILE, 0);
 	(void)unlinkat(folder, "control", 0);
 	(void)unlinkat(above, name, AT_REMOVEDIR);
 }
@@ -160,28 +162,51 @@ static int store_listen(int folder)
 	return TAKE_FD(fd);
 }
 
+/* The keeper's queue is full: waits for a place there. */
+static int store_connect_later(int fd, const struct sockaddr_un *address)
+{
+	const struct timeval patience = {.tv_sec = STORE_CONNECT_SECONDS};
+	int r = fd_set_nonblock(fd, false);
+
+	if (r == 0 && (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+		       connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0))
+		r = -errno;
+	return r < 0 ? r : fd_set_nonblock(fd, true);
+}
+
 static int store_connect(int folder)
 {
 	struct sockaddr_un address;
-	/* How long we wait for a place in the keeper's queue. */
-	const struct timeval patience = {.tv_sec = STORE_CONNECT_SECONDS};
-	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	store_address(folder, &address);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
-	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+	if (fd < 0)
 		return -errno;
-	int r = fd_set_nonblock(fd, true);
+	int r = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 
+	if (r == -EAGAIN)
+		r = store_connect_later(fd, &address);
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-int session_store_connect(const struct session_places *places, const char *name)
+void session_store_reach(const struct session_places *places, struct session_reach *ret)
+{
+	for (int which = 0; which < 2; which++)
+		ret->above[which] = store_open_above(places, which, false);
+}
+
+void session_store_leave(struct session_reach *r)
+{
+	for (int which = 0; which < 2; which++)
+		fd_close(&r->above[which]);
+}
+
+int session_store_connect_in(const struct session_reach *reach, const char *name)
 {
 	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/'))
 		return -ENOENT;
 	for (int which = 0; which < 2; which++) {
-		_cleanup_fd_ int above = store_open_above(places, which, false);
+		int above = reach->above[which];
 		_cleanup_fd_ int folder =
 			above < 0 ? above : open_beneath(above, name, O_PATH | O_DIRECTORY, 0);
 
@@ -189,6 +214,36 @@ int session_store_connect(const struct session_places *places, const char *name)
 			return store_connect(folder);
 	}
 	return -ENOENT;
+}
+
+ssize_t session_store_read_board(const struct session_reach *reach, const char *name,
+				 uint8_t into[BOARD_BYTES])
+{
+	char path[SESSION_NAME_MAX + sizeof(BOARD_FILE) + 1];
+	int n = snprintf(path, sizeof(path), "%s/" BOARD_FILE, name);
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	for (int which = 0; which < 2; which++) {
+		int above = reach->above[which];
+		_cleanup_fd_ int fd =
+			above < 0 ? above : open_beneath(above, path, O_RDONLY | O_NONBLOCK, 0);
+
+		if (fd < 0)
+			continue;
+		ssize_t len = read(fd, into, BOARD_BYTES);
+
+		return len < 0 ? -errno : len;
+	}
+	return -ENOENT;
+}
+
+int session_store_connect(const struct session_places *places, const char *name)
+{
+	_cleanup_session_reach_ struct session_reach reach;
+
+	session_store_reach(places, &reach);
+	return session_store_connect_in(&reach, name);
 }
 
 /* --- all of them ---------------------------------------------------------------------- */

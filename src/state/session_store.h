@@ -5,6 +5,7 @@
  *
  *	$XDG_RUNTIME_DIR/bawn/NAME/control	when that folder is the user's alone
  *	STATE/run/NAME/control			else
+ *	.../NAME/state				its board (board.h)
  *
  * Folders are 0700, the socket 0600, and no box sees any of it.  The client and its keeper lock
  * NAME/ (flock) for as long as one of them lives.  A folder that nobody locks belongs to a session
@@ -14,6 +15,7 @@
 #ifndef BAWN_SESSION_STORE_H
 #define BAWN_SESSION_STORE_H
 
+#include "board.h"
 #include "error.h"
 #include "host.h"
 
@@ -63,5 +65,17 @@ bool session_store_lives(const struct session_places *places, const char *name);
 /* Connects to the control socket of the session of that name: the descriptor, or -errno.  -ENOENT:
  * there is no such session. */
 int session_store_connect(const struct session_places *places, const char *name);
+
+/* The same for who connects to many: with the two folders open. */
+struct session_reach {
+	int above[2]; /* negative: it is not there, or not the user's alone */
+};
+void session_store_reach(const struct session_places *places, struct session_reach *ret);
+void session_store_leave(struct session_reach *r);
+#define _cleanup_session_reach_ _cleanup_(session_store_leave)
+int session_store_connect_in(const struct session_reach *reach, const char *name);
+/* Reads what the session says of itself on its board: how many bytes, or -errno. */
+ssize_t session_store_read_board(const struct session_reach *reach, const char *name,
+				 uint8_t into[BOARD_BYTES]);
 
 #endif

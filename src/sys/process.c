@@ -180,14 +180,19 @@ mode_t process_user_mask(void)
 	return process_mask;
 }
 
+enum { PROCESS_STACK = 256 << 10 };
+
 void process_forget_start(void)
 {
 	const uintptr_t page = 4096;
 	const uintptr_t base = (uintptr_t)__executable_start;
 	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)base;
 	const ElfW(Phdr) *part = (const ElfW(Phdr) *)(base + head->e_phoff);
+	const uintptr_t here = ((uintptr_t)__builtin_frame_address(0) - page) & ~(page - 1);
 
 	(void)malloc_trim(0);
+	/* Of the stack nobody reads what deeper calls have left.  Behind its end nothing is mapped. */
+	(void)madvise((void *)(here - PROCESS_STACK), PROCESS_STACK, MADV_DONTNEED);
 	/* Code and constants are clean, private mappings of the file: the kernel can read them again. */
 	for (size_t i = 0; i < head->e_phnum; i++) {
 		uintptr_t first = (base + part[i].p_vaddr + page - 1) & ~(page - 1);

@@ -14,6 +14,7 @@
 #include "help.h"
 #include "helper.h"
 #include "host.h"
+#include "inotify_limit.h"
 #include "json.h"
 #include "landlock.h"
 #include "linger.h"
@@ -471,6 +472,22 @@ static void doctor_linger(struct doctor *d)
 		doctor_add(d, "logging out", DOCTOR_INFO, NULL, "detached sessions go on");
 }
 
+/* How many fit beside one another; memory is what all of them need. */
+static void doctor_many(struct doctor *d)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+	if (fd_read_file_at(AT_FDCWD, INOTIFY_LIMIT_PATH, &b) < 0)
+		return;
+	unsigned long most = strtoul(buf_str(&b), NULL, 10) / INOTIFY_LIMIT_EACH;
+
+	doctor_add(d, "many sessions", DOCTOR_INFO,
+		   most < INOTIFY_LIMIT_MANY ? INOTIFY_LIMIT_NEXT : NULL,
+		   "room for %lu that hide or protect files, less what your other programs "
+		   "listen to; no limit for others",
+		   most);
+}
+
 /* ---- for information ---- */
 
 static void doctor_kernel_release(struct doctor *d)
@@ -573,6 +590,7 @@ static void doctor_information(struct doctor *d)
 	d->group = "For information";
 	doctor_sessions(d);
 	doctor_linger(d);
+	doctor_many(d);
 	doctor_kernel_release(d);
 	doctor_switches(d);
 	doctor_add(d, "cgroup delegation", DOCTOR_INFO, NULL, "%s; not needed in this version",

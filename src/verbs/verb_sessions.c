@@ -25,26 +25,28 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
+enum {
+	SESSIONS_BYTES_MAX = 16 << 20,
+	SESSIONS_NAME = 16,
+	SESSIONS_SINCE = 12,
+	SESSIONS_SHARE = 100, /* as many sessions are worth a process of their own */
+	SESSIONS_SHARES_MAX = 8,
+};
 
-static void sessions_print_name(const struct text *t, const char *state, const char *name)
+static void sessions_print_name(const struct text *t, const char *shown)
 {
-	char shown[LAYERS_NAME_MAX + 1];
-
-	session_label_shown(state, name, shown);
 	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME - 1, shown);
 	text_printf(t, " ");
 }
 
-static void sessions_json_name(struct json *j, const char *state, const char *name)
+static void sessions_json_name(struct json *j, const char *name, const char *label)
 {
-	char label[SESSION_NAME_MAX];
-
 	json_key_str(j, "name", name);
-	session_label_of(state, name, label);
 	if (label[0])
 		json_key_str(j, "label", label);
 }
@@ -121,15 +123,15 @@ static void sessions_use(struct buf *into, const struct session *s, const struct
 	sessions_put_size(into, s, PLAN_LIMIT_RECORD, ", record ", s->state.record);
 }
 
-static void sessions_print_one(const struct text *t, const char *state, const struct session *s)
+static void sessions_print_one(const struct text *t, const struct session *s)
 {
 	struct box_use use;
 
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 
-	if (s->fd < 0) {
-		sessions_print_name(t, state, s->name);
+	if (!s->plan) {
+		sessions_print_name(t, s->shown);
 		if (s->code == -EPROTO || s->code == -EPROTONOSUPPORT)
 			text_printf(t, "was started by another version of bawn\n");
 		else
@@ -153,7 +155,7 @@ static void sessions_print_one(const struct text *t, const char *state, const st
 
 	worktree_put_command(&line, s->plan);
 	text_cut(&line, from, width > used + 20 ? width - used : 20);
-	sessions_print_name(t, state, s->name);
+	sessions_print_name(t, s->shown);
 	text_printf(t, "%s\n", buf_str(&line));
 	sessions_print_listening(t, s);
 	if (box_use_of((pid_t)s->state.box, &use) < 0)
@@ -205,12 +207,12 @@ static void sessions_json_use(struct json *j, const struct session *s, const str
 	json_close(j, '}');
 }
 
-static void sessions_json_one(struct json *j, const char *state, const struct session *s)
+static void sessions_json_one(struct json *j, const struct session *s)
 {
 	struct box_use use;
 
 	json_open(j, '{');
-	sessions_json_name(j, state, s->name);
+	sessions_json_name(j, s->name, s->label);
 	json_key_bool(j, "running", true);
 	json_key_bool(j, "answers", s->fd >= 0);
 	if (s->fd >= 0) {
@@ -289,7 +291,10 @@ static void sessions_print_stopped(struct sessions_stopped *s, const struct laye
 	const char *how =
 		layers_session_was_interrupted(s->layers, session) ? "interrupted" : "ended";
 
-	sessions_print_name(s->t, s->state, session->name);
+	char called[LAYERS_NAME_MAX + 1];
+
+	session_label_shown(s->state, session->name, called);
+	sessions_print_name(s->t, called);
 	/* What does not fit beside the rest stands below it. */
 	if (s->t->tty &&
 	    SESSIONS_NAME + line.len + strlen(how) + 4 + left.len > (size_t)s->t->width) {
@@ -308,8 +313,11 @@ static void sessions_print_stopped(struct sessions_stopped *s, const struct laye
 static void sessions_json_stopped(const struct sessions_stopped *s,
 				  const struct layers_session *session)
 {
+	char label[SESSION_NAME_MAX];
+
+	session_label_of(s->state, session->name, label);
 	json_open(s->j, '{');
-	sessions_json_name(s->j, s->state, session->name);
+	sessions_json_name(s->j, session->name, label);
 	json_key_bool(s->j, "running", false);
 	json_key_str(s->j, "workspace", s->layers->workspace);
 	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
@@ -381,9 +389,8 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 	s->state = h->state_dir;
 	if (state == -ENOENT)
 		return 0;
-	return state < 0
-		       ? state
-		       : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
+	return state < 0 ? state
+			 : layers_each_left(state, h->state_dir, sessions_on_workspace, s, s->e);
 }
 
 static int sessions_print_json(const struct session_list *l, const struct host *h,
@@ -395,7 +402,7 @@ static int sessions_print_json(const struct session_list *l, const struct host *
 
 	json_open(&j, '[');
 	for (size_t i = 0; i < l->count; i++)
-		sessions_json_one(&j, h->state_dir, &l->items[i]);
+		sessions_json_one(&j, &l->items[i]);
 	struct sessions_stopped stopped = {.j = &j, .e = e};
 	int r = sessions_stopped(&stopped, h, arena);
 
@@ -406,45 +413,157 @@ static int sessions_print_json(const struct session_list *l, const struct host *
 	return EXIT_OK;
 }
 
+/* --- a list for a person ---------------------------------------------------------------- */
+
+/* Prints the sessions from `from` on: how many, or -errno. */
+static int sessions_print_some(const struct text *t, const struct session_places *places,
+			       const struct session_call *call, size_t from, size_t count)
+{
+	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	_cleanup_buf_ struct buf kept = BUF_INIT(SESSIONS_BYTES_MAX);
+	struct error e = ERROR_INIT;
+	struct text own = *t;
+	int r = session_list_glance(places, call, from, count, &list, &e);
+
+	if (r < 0) {
+		verb_complain(&e);
+		return r;
+	}
+	own.kept = &kept;
+	for (size_t n = 0; n < list.count; n++)
+		sessions_print_one(&own, &list.items[n]);
+	text_flush(&own);
+	return (int)list.count;
+}
+
+/*
+ * Of hundreds of sessions each processor prints a share: to memory, from where we take one after the
+ * other.  A share that nobody else has printed we print ourselves.
+ */
+struct sessions_share {
+	size_t from, count;
+	pid_t pid; /* -1: nobody prints it */
+	int out;
+};
+
+static void sessions_begin_share(struct sessions_share *s, const struct text *t,
+				 const struct session_places *places,
+				 const struct session_call *call)
+{
+	s->out = memfd_create("bawn-sessions", MFD_CLOEXEC);
+	s->pid = s->out < 0 ? -1 : fork();
+	if (s->pid == 0) {
+		struct text own = *t;
+
+		own.fd = s->out;
+		_exit(sessions_print_some(&own, places, call, s->from, s->count) < 0);
+	}
+}
+
+/* Prints what another process has printed: 0, or -errno. */
+static int sessions_end_share(struct sessions_share *s, const struct text *t)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(SESSIONS_BYTES_MAX);
+	int status = 0;
+
+	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (s->pid < 0 || status != 0 || lseek(s->out, 0, SEEK_SET) < 0)
+		return -EIO;
+	int r = fd_read_all(s->out, &text);
+
+	if (r == 0)
+		text_write(t, &text);
+	return r;
+}
+
+static size_t sessions_shares(size_t count)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t most = count / SESSIONS_SHARE;
+
+	if (processors < 1 || most < 2)
+		return 1;
+	most = most < (size_t)processors ? most : (size_t)processors;
+	return most < SESSIONS_SHARES_MAX ? most : SESSIONS_SHARES_MAX;
+}
+
+/* How many were printed, or -errno. */
+static int sessions_print_all(const struct text *t, const struct session_places *places,
+			      const struct session_call *call)
+{
+	struct sessions_share shares[SESSIONS_SHARES_MAX];
+	const size_t count = sessions_shares(call->count);
+	int done = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		shares[i] = (struct sessions_share){.from = call->count * i / count, .out = -1};
+		shares[i].count = call->count * (i + 1) / count - shares[i].from;
+		if (i > 0)
+			sessions_begin_share(&shares[i], t, places, call);
+	}
+	for (size_t i = 0; i < count; i++) {
+		int r = i > 0 ? sessions_end_share(&shares[i], t) : -EAGAIN;
+
+		r = r == 0 ? (int)shares[i].count
+			   : sessions_print_some(t, places, call, shares[i].from, shares[i].count);
+		fd_close(&shares[i].out);
+		done = done < 0 || r < 0 ? -EIO : done + r;
+	}
+	return done;
+}
+
+static int sessions_print(const struct host *host, const struct session_places *places,
+			  struct arena *arena, struct error *e)
+{
+	_cleanup_session_call_ struct session_call call = {NULL, 0};
+	const struct text t = text_open(STDOUT_FILENO);
+	struct sessions_stopped stopped = {.t = &t, .e = e, .room = WAITING_LISTED};
+	int count = session_call_get(places, &call, e);
+
+	if (count == 0)
+		count = sessions_print_all(&t, places, &call);
+	int r = count < 0 ? count : sessions_stopped(&stopped, host, arena);
+
+	if (r < 0) {
+		if (e->code < 0)
+			verb_complain(e);
+		return EXIT_BAWN;
+	}
+	if (count == 0)
+		text_printf(&t, stopped.count ? "none of them is running\n"
+					      : "no session is running\n");
+	return EXIT_OK;
+}
+
 int verb_sessions(const struct invocation *i)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_list_ struct session_list list = {NULL, 0};
-	struct text t = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 	struct host host;
 
 	if (invocation_has(i, OPTION_ALL))
 		return elsewhere_run(i, "bawn-history");
 	int r = host_gather_user(&arena, &host, &e);
+	bool json = invocation_has(i, OPTION_JSON);
+	struct session_places places = {NULL, NULL};
 
-	if (r == 0) {
-		struct session_places places = session_places_of(&host);
-
+	if (r == 0)
+		places = session_places_of(&host);
+	if (r == 0 && json)
 		r = session_list_get(&places, &list, &e);
-	}
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
 	cgroup_sweep_own();
-	if (invocation_has(i, OPTION_JSON)) {
-		int code = sessions_print_json(&list, &host, &arena, &e);
+	if (!json)
+		return sessions_print(&host, &places, &arena, &e);
+	int code = sessions_print_json(&list, &host, &arena, &e);
 
-		if (e.code < 0)
-			verb_complain(&e);
-		return code;
-	}
-	for (size_t n = 0; n < list.count; n++)
-		sessions_print_one(&t, host.state_dir, &list.items[n]);
-	struct sessions_stopped stopped = {.t = &t, .e = &e, .room = WAITING_LISTED};
-
-	if (sessions_stopped(&stopped, &host, &arena) < 0) {
+	if (e.code < 0)
 		verb_complain(&e);
-		return EXIT_BAWN;
-	}
-	if (list.count == 0)
-		text_printf(&t, stopped.count ? "none of them is running\n"
-					      : "no session is running\n");
-	return EXIT_OK;
+	return code;
 }

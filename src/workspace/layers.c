@@ -143,7 +143,7 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 			return error_sys(e, -ENAMETOOLONG, "cannot open the layers of %s",
 					 workspace);
 		if (create)
-			adopt_note(entry, workspace);
+			adopt_note(all, name, entry, workspace);
 		ret->dir = TAKE_FD(entry);
 		r = afar_find(ret, create, e);
 		if (r < 0)
@@ -691,9 +691,31 @@ static int layers_kept_names(const struct layers *l, const struct layers_named *
 	return r;
 }
 
-int layers_each_workspace(int state, const char *state_path,
-			  int (*found)(void *context, const struct layers *l), void *context,
-			  struct error *e)
+/* The entry has sessions, every one of them runs, and nothing has ever landed there. */
+static bool layers_all_run(int all, const char *entry)
+{
+	char path[2 * NAME_MAX];
+	int r = 0;
+	bool any = false;
+
+	(void)snprintf(path, sizeof(path), "%s/journal", entry);
+	if (faccessat(all, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s/sessions", entry);
+	_cleanup_dir_ DIR *dir = dir_read(layers_dir(all, path, false), &r);
+
+	for (const struct dirent *d; r == 0 && (d = dir_next(dir, &r)); any = true) {
+		_cleanup_fd_ int one = layers_dir(dirfd(dir), d->d_name, false);
+
+		if (one < 0 || flock(one, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return false;
+	}
+	return r == 0 && any;
+}
+
+static int layers_each(int state, const char *state_path, bool left,
+		       int (*found)(void *context, const struct layers *l), void *context,
+		       struct error *e)
 {
 	int fd = layers_dir(state, "workspaces", false);
 	int r = 0, damaged = 0;
@@ -703,6 +725,8 @@ int layers_each_workspace(int state, const char *state_path,
 	if (!dir)
 		return r == -ENOENT ? 0 : error_sys(e, r, "cannot list %s/workspaces", state_path);
 	for (const struct dirent *d; r >= 0 && (d = dir_next(dir, &r));) {
+		if (left && layers_all_run(fd, d->d_name))
+			continue;
 		_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
 		_cleanup_layers_ struct layers l = LAYERS_INIT;
 		_cleanup_fd_ int entry =
@@ -729,6 +753,20 @@ int layers_each_workspace(int state, const char *state_path,
 		return r;
 	return error_sys(e, damaged, "cannot read %s/workspaces/%s/path, which says whose it is",
 			 state_path, which);
+}
+
+int layers_each_workspace(int state, const char *state_path,
+			  int (*found)(void *context, const struct layers *l), void *context,
+			  struct error *e)
+{
+	return layers_each(state, state_path, false, found, context, e);
+}
+
+int layers_each_left(int state, const char *state_path,
+		     int (*found)(void *context, const struct layers *l), void *context,
+		     struct error *e)
+{
+	return layers_each(state, state_path, true, found, context, e);
 }
 
 struct layers_sought {

@@ -239,6 +239,12 @@ int layers_each_workspace(int state, const char *state_path,
 			  int (*found)(void *context, const struct layers *l), void *context,
 			  struct error *e);
 
+/* The same, only where a session has ended or a landing may have been cut short: a workspace of which
+ * every session runs is passed over with a few looks. */
+int layers_each_left(int state, const char *state_path,
+		     int (*found)(void *context, const struct layers *l), void *context,
+		     struct error *e);
+
 /* Opens the workspace that has a session of this name.  1; 0: there is none; or -errno. */
 int layers_find_session(int state, const char *state_path, const char *name, struct layers *ret,
 			struct error *e);

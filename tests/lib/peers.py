@@ -3,7 +3,16 @@
 
 import json
 import os
+import shutil
 import subprocess
+
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "bawn-bench")
+
+
+def npm_program(name):
+    """A peer of npm, of the system or as `tests/bench/start --install` fetched it; None where there is none."""
+    found = shutil.which(name) or os.path.join(CACHE, "node_modules/.bin", name)
+    return found if os.access(found, os.X_OK) else None
 
 
 def bwrap_command(plan, place, command):

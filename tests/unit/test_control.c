@@ -141,7 +141,8 @@ static int setup(void **state)
 
 	assert_int_equal(control_open(&w->c, &packet, &e), 0);
 	w->plan = plan_of(NULL, 0);
-	assert_int_equal(control_start(&w->c, fcntl(w->plan, F_DUPFD_CLOEXEC, 3), &e), 0);
+	assert_int_equal(control_start(&w->c, fcntl(w->plan, F_DUPFD_CLOEXEC, 3), &plan_none, &e),
+			 0);
 	*state = w;
 	return 0;
 }

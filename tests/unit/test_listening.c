@@ -4,6 +4,8 @@
 
 #include "listening.h"
 
+#include <limits.h>
+
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
 #define ROW(address, peer, state) \
 	"   0: " address " " peer " " state " 00000000:00000000 00:00000000 00000000  1000\n"
@@ -62,12 +64,25 @@ static void a_full_table_is_cut(void **state)
 		assert_true(l.ports[i - 1] < l.ports[i]);
 }
 
+/* What the kernel counts, and a kernel that counts something else. */
+static void sockets_are_counted(void **state)
+{
+	static const char counts[] = "sockets: used 5\nTCP: inuse 3 orphan 0 tw 0 alloc 4 mem 0\n";
+
+	(void)state;
+	assert_int_equal(listening_count(counts, "TCP: inuse "), 3);
+	assert_int_equal(listening_count("TCP6: inuse 0\nUDP6: inuse 1\n", "TCP6: inuse "), 0);
+	assert_true(listening_count(counts, "TCP6: inuse ") == ULONG_MAX);
+	assert_true(listening_count("", "TCP: inuse ") == ULONG_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_table_is_read),
 		cmocka_unit_test(others_are_left_out),
 		cmocka_unit_test(a_full_table_is_cut),
+		cmocka_unit_test(sockets_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("listening", tests, NULL, NULL);
