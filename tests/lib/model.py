@@ -35,6 +35,17 @@ PAGES = "docs.example.org"       # no provider: a page for Fetch
 NAMES = (ANTHROPIC, OPENAI, CHATGPT, GOOGLE, OPENROUTER, COPILOT, GITHUB_API, PAGES)
 PAGE = "The manual says: greet with hi.\n"
 
+# What GitHub says of who may use Copilot, and of one model there.
+COPILOT_USER = {"login": "person", "access_type_sku": "plus_monthly_subscriber_quota", "copilot_plan": "individual", "chat_enabled": True,
+                "endpoints": {"api": f"https://{COPILOT}", "telemetry": "https://telemetry.individual.githubcopilot.com"},
+                "organization_list": [], "organization_login_list": [], "quota_snapshots": {}}
+COPILOT_MODEL = {"id": "gpt-5.1", "name": "A model", "object": "model", "vendor": "OpenAI", "version": "1", "preview": False,
+                 "model_picker_enabled": True, "is_chat_default": True, "policy": {"state": "enabled", "terms": ""},
+                 "billing": {"is_premium": False, "multiplier": 0}, "supported_endpoints": ["/chat/completions"],
+                 "capabilities": {"type": "chat", "family": "gpt-5.1", "object": "model_capabilities", "tokenizer": "o200k_base",
+                                  "limits": {"max_context_window_tokens": 128000, "max_output_tokens": 16000, "max_prompt_tokens": 128000},
+                                  "supports": {"streaming": True, "tool_calls": True, "parallel_tool_calls": True}}}
+
 REASONS = {101: "Switching Protocols", 200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
            429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable", 529: "Overloaded"}
 WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -222,8 +233,14 @@ def wire_of(path):
 
 def other(host, path):
     """(body, status) of what providers answer beside their models."""
+    if (host, path) == (COPILOT, "/models"):
+        return {"object": "list", "data": [COPILOT_MODEL]}, 200
     if path.endswith("/models"):
         return {"object": "list", "data": [], "models": []}, 200
+    if (host, path) == (GITHUB_API, "/copilot_internal/user"):
+        return COPILOT_USER, 200
+    if (host, path) == (GITHUB_API, "/user"):
+        return {"login": "person", "id": 1}, 200
     return {"error": {"message": "there is nothing here"}}, 404
 
 
