@@ -18,6 +18,7 @@ import hashlib
 import json
 import struct
 import subprocess
+import time
 import urllib.parse
 import zlib
 
@@ -56,6 +57,7 @@ class Asked:
 
     def __init__(self, host, method, target, header, body, via="http"):
         self.host, self.method, self.target, self.header, self.body, self.via = host, method, target, header, body, via
+        self.when = time.monotonic()
         self.status = None
         self.results = []        # what tools gave, as far as this request says it
         self.at_work = False     # the script was asked, and not for a title or the like
@@ -82,7 +84,8 @@ class Models(Origins):
 
     def play(self, script):
         """From now on this is what the model answers; what was asked before is forgotten."""
-        self.script, self.asked, self.given, self.had = script, [], set(), {}
+        self.script, self.began = script, time.monotonic()
+        self.asked, self.given, self.had = [], set(), {}
 
     # -- what was asked --------------------------------------------------------------
 
@@ -97,7 +100,7 @@ class Models(Origins):
         return texts
 
     def story(self):
-        return "\n".join(str(a) for a in self.asked) + "\n" + "\n".join(t[-400:] for t in self.results())
+        return "\n".join([*(f"{a.when - self.began:.1f} s {a}" for a in self.asked), *(t[-400:] for t in self.results())])
 
     # -- the servers -----------------------------------------------------------------
 
