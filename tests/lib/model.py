@@ -40,10 +40,10 @@ PAGE = "The manual says: greet with hi.\n"
 COPILOT_USER = {"login": "person", "access_type_sku": "plus_monthly_subscriber_quota", "copilot_plan": "individual", "chat_enabled": True,
                 "endpoints": {"api": f"https://{COPILOT}", "telemetry": "https://telemetry.individual.githubcopilot.com"},
                 "organization_list": [], "organization_login_list": [], "quota_snapshots": {}}
-COPILOT_MODEL = {"id": "gpt-5.1", "name": "A model", "object": "model", "vendor": "OpenAI", "version": "1", "preview": False,
+COPILOT_MODEL = {"id": "claude-sonnet-4.6", "name": "A model", "object": "model", "vendor": "Anthropic", "version": "1", "preview": False,
                  "model_picker_enabled": True, "is_chat_default": True, "policy": {"state": "enabled", "terms": ""},
                  "billing": {"is_premium": False, "multiplier": 0}, "supported_endpoints": ["/chat/completions"],
-                 "capabilities": {"type": "chat", "family": "gpt-5.1", "object": "model_capabilities", "tokenizer": "o200k_base",
+                 "capabilities": {"type": "chat", "family": "claude-sonnet-4.6", "object": "model_capabilities", "tokenizer": "o200k_base",
                                   "limits": {"max_context_window_tokens": 128000, "max_output_tokens": 16000, "max_prompt_tokens": 128000},
                                   "supports": {"streaming": True, "tool_calls": True, "parallel_tool_calls": True}}}
 
