@@ -59,7 +59,8 @@ class Asked:
         self.host, self.method, self.target, self.header, self.body, self.via = host, method, target, header, body, via
         self.when = time.monotonic()
         self.status = None
-        self.results = []        # what tools gave, as far as this request says it
+        self.tools = []          # their names
+        self.results = []        # what they gave, as far as this request says it
         self.at_work = False     # the script was asked, and not for a title or the like
         self.call = None         # the name of the tool that was answered with
 
@@ -168,15 +169,16 @@ class Models(Origins):
 
     def answer(self, asked, wire):
         """The turn that answers this request, or the Error."""
-        before = self.had.get(wire.previous, 0)
-        asked.results = wire.results
+        before, tools = self.had.get(wire.previous, (0, []))
+        tools = wire.tools or tools
+        asked.results, asked.tools = wire.results, [t.name for t in tools]
         reached = before + len(wire.results)
         if hasattr(wire, "id"):
-            self.had[wire.id] = reached
-        if not wire.working or not can_work(wire.tools):
+            self.had[wire.id] = reached, tools
+        if not wire.working or not can_work(tools):
             return aside(wire.schema)
         asked.at_work = True
-        turns = self.script.turns(wire.tools)
+        turns = self.script.turns(tools)
         turn = turns[min(reached, len(turns) - 1)]
         for number, error in turn.errors:
             if number not in self.given:

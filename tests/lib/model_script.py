@@ -37,7 +37,7 @@ Tool = namedtuple("Tool", "name schema free", defaults=(False,))    # free: it t
 Call = namedtuple("Call", "tool arguments")                          # a dict, or the text of a free tool
 
 # Names of tools, in small letters, the best first.
-RUNS = ("bash", "exec_command", "run_shell_command", "shell_command", "shell", "container.exec")
+RUNS = ("bash", "exec_command", "run_shell_command", "shell_command", "shell", "exec")
 EDITS = ("edit", "replace", "str_replace_editor", "apply_patch")
 READS = ("read", "read_file", "view")
 FETCHES = ("webfetch", "web_fetch")
@@ -46,7 +46,8 @@ FETCHES = ("webfetch", "web_fetch")
 MEANS = {"command": "command", "cmd": "command",
          "filepath": "file", "path": "file", "absolutepath": "file",
          "oldstring": "old", "oldtext": "old", "oldstr": "old",
-         "newstring": "new", "newtext": "new", "newstr": "new", "url": "url"}
+         "newstring": "new", "newtext": "new", "newstr": "new", "url": "url",
+         "input": "patch", "patch": "patch"}
 WHY = "as the script says"
 
 
@@ -93,20 +94,34 @@ def can_work(tools):
 def calls(step, tools):
     """One step as calls of tools, one after the other."""
     run = find(tools, RUNS)
+    if run.free:
+        return [Call(run, javascript(step))]
     if isinstance(step, Run):
         return [call(run, command=step.command)]
     if isinstance(step, Fetch):
         own = find(tools, FETCHES) if step.own else None
         if own and "url" in own.schema.get("properties", {}):
             return [call(own, url=step.url)]
-        return [call(run, command=f"curl -sS -m 20 {shlex.quote(step.url)}")]
+        return [call(run, command=curl(step))]
     edit, read = find(tools, EDITS), find(tools, READS)
     reading = [call(read, file=step.file)] if read else []
     if not edit:
         return reading + [call(run, command=f"apply_patch <<'END'\n{patch(step)}END")]
     if edit.free:
         return [Call(edit, patch(step))]
-    return reading + [call(edit, file=step.file, old=step.old, new=step.new)]
+    return reading + [call(edit, file=step.file, old=step.old, new=step.new, patch=patch(step))]
+
+
+def curl(fetch):
+    return f"curl -sS -m 20 {shlex.quote(fetch.url)}"
+
+
+def javascript(step):
+    """The same for codex's tool `exec`, which runs a program that calls the others."""
+    if isinstance(step, Edit):
+        return f"text(await tools.apply_patch({json.dumps(patch(step))}))"
+    command = step.command if isinstance(step, Run) else curl(step)
+    return f"text((await tools.exec_command({json.dumps({'cmd': command})})).output)"
 
 
 def patch(edit):

@@ -118,15 +118,22 @@ class OpenAI(Wire):
 class Responses(OpenAI):
     def __init__(self, body, target):
         super().__init__(body, target)
-        self.tools = [Tool(t["name"], t.get("parameters") or {}, t["type"] == "custom") for t in body.get("tools", [])
-                      if t.get("type") in ("function", "custom")]
-        asked = body.get("input", [])
-        self.results = [text_of(i.get("output", "")) for i in (asked if isinstance(asked, list) else [])
-                        if i.get("type", "").endswith("_output")]
+        items = body["input"] if isinstance(body.get("input"), list) else []
+        self.tools = list(self.flat(body.get("tools", []) + [t for i in items if i.get("type") == "additional_tools" for t in i["tools"]]))
+        self.results = [text_of(i.get("output", "")) for i in items if i.get("type", "").endswith("_output")]
         self.schema = body.get("text", {}).get("format", {}).get("schema")
         self.previous = body.get("previous_response_id")
         self.working = body.get("generate", True)     # codex asks once so that a server is ready
         self.id = f"resp_{self.number:06}"
+
+    @classmethod
+    def flat(cls, tools):
+        """Tools, also of namespaces; codex has some of them among what is asked."""
+        for t in tools:
+            if t.get("type") == "namespace":
+                yield from cls.flat(t["tools"])
+            elif t.get("type") in ("function", "custom"):
+                yield Tool(t["name"], t.get("parameters") or {}, t["type"] == "custom")
 
     def items(self, turn):
         """(item as it ends, item as it begins, the events between)."""
