@@ -96,7 +96,7 @@ static unsigned long listening_in_use(unsigned long long box, const char *counts
 
 	(void)snprintf(path, sizeof(path), "/proc/%llu/net/%s", box, counts);
 	return fd_read_file_at(AT_FDCWD, path, &text) < 0 ? ULONG_MAX
-							 : listening_count(buf_str(&text), word);
+							  : listening_count(buf_str(&text), word);
 }
 
 void listening_read(const struct session *s, struct listening *ret)

@@ -30,7 +30,8 @@ static const struct {
 	{CGROUP_IO, "io", "+io", "-io"},
 };
 
-const char *cgroup_mount(void)
+/* Where cgroups of version 2 are mounted; NULL: nowhere that we know. */
+static const char *cgroup_mount(void)
 {
 	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 	struct statfs fs;

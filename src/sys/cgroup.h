@@ -35,9 +35,6 @@ struct cgroup_place {
 	bool aside;          /* we stand in it, and have to step into a child */
 };
 
-/* Where cgroups of version 2 are mounted; NULL: nowhere that we know. */
-const char *cgroup_mount(void);
-
 /* The cgroup of version 2 of a process, from the mount on: "/user.slice/...".  0 or -errno. */
 int cgroup_of(pid_t pid, char ret[PATH_MAX]);
 

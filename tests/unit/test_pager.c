@@ -117,6 +117,8 @@ static void a_workspace_that_is_named(void **state)
 	/* Somebody removed the folder where we are: what is named counts, and with nothing named there is no PATH. */
 	char gone[256];
 
+	(void)snprintf(path, sizeof(path), "%s/bin:/usr/bin", workspace);
+	assert_int_equal(setenv("PATH", path, 1), 0);
 	(void)snprintf(gone, sizeof(gone), "%s/gone", top);
 	assert_int_equal(mkdir(gone, 0755), 0);
 	assert_int_equal(chdir(gone), 0);

@@ -15,9 +15,9 @@ enum { CHILDREN = 8 };
 
 #define SECOND ((int64_t)1000000000)
 
+/* A process that outlives the test would keep its output open. */
 static void stay(void)
 {
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)alarm(60);
 	for (;;)
 		(void)pause();
@@ -34,9 +34,10 @@ static pid_t crowd(int ready[2])
 	for (int i = 0; i < CHILDREN / 2; i++)
 		if (fork() == 0) {
 			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (fork() == 0)
-				stay();
-			(void)!write(ready[1], "x", 1);
+			if (fork() == 0) {
+				(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+				(void)!write(ready[1], "x", 1);
+			}
 			stay();
 		}
 	stay();
