@@ -355,6 +355,7 @@ static int apply_land(struct apply *a, struct error *e)
 	const struct land_how how = {.tree = a->review.tree,
 				     .journal = journal,
 				     .what = "apply",
+				     .of = a->review.session.name,
 				     .open = apply_on_open,
 				     .open_folder = apply_on_open_folder,
 				     .decide = apply_on_decide,

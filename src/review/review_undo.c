@@ -28,6 +28,7 @@
 #include "pathspec.h"
 #include "prompt.h"
 #include "review.h"
+#include "session_names.h"
 #include "settle.h"
 #include "stayed.h"
 #include "str.h"
@@ -744,13 +745,29 @@ static int undo_open_direct(struct undo *u, struct error *e)
 	return r < 0 ? r : undo_choose_direct(u, e);
 }
 
+/* The session of --session by its own name, or NULL. */
+static const char *undo_named(struct undo *u)
+{
+	const char *typed = invocation_value(u->i, OPTION_SESSION);
+
+	if (typed && !u->named[0] &&
+	    session_label_read(u->review.host.state_dir, typed, u->named) < 0)
+		(void)snprintf(u->named, sizeof(u->named), "%s", typed);
+	return typed ? u->named : NULL;
+}
+
 /* *ret: this landing does not count.  If something is named, a landing counts that brought it; else
- * one that was not passed over. */
+ * one that was not passed over.  If a session is named, only its own count. */
 static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 {
+	const char *named = undo_named(u);
 	bool found = u->i->argument_count == 0 && !land_undo_is_passed(u->kept);
 	int r = 0;
 
+	if (named && !str_equal(named, land_undo_journal(u->kept)->of)) {
+		*ret = true;
+		return 0;
+	}
 	for (int n = 0; r == 0 && n < u->i->argument_count; n++) {
 		struct pathspec spec;
 		size_t count = 0;
@@ -799,6 +816,10 @@ static int undo_open_landing(struct undo *u, struct error *e)
 		return error_set(e, r, "nothing %s at '%s' that could be %s",
 				 u->redo ? "was undone" : "landed", u->i->arguments[0],
 				 u->redo ? "applied again" : "undone");
+	if (r == -ENOENT && !e->code && undo_named(u))
+		return error_set(e, r, "nothing of the session %s that %s %s can be %s",
+				 undo_named(u), u->redo ? "was undone in" : "was applied to",
+				 u->review.layers.workspace, u->redo ? "applied again" : "undone");
 	if (r == -ENOENT && !e->code) {
 		u->review.nothing = true;
 		(void)error_set(e, r,

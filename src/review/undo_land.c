@@ -97,6 +97,8 @@ static int undo_land(struct undo_landing *l, struct error *e)
 				     .journal = u->journal,
 				     .at = l->at,
 				     .what = u->redo ? "redo" : "undo",
+				     .of = u->is_direct ? u->session.name
+							: land_undo_journal(u->kept)->of,
 				     .undo = whole ? u->kept : NULL,
 				     .whole_modes = u->is_direct || !whole,
 				     .open = undo_on_open,

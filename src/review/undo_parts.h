@@ -30,6 +30,7 @@ struct undo {
 	struct prompt prompt;
 	struct text out;
 	int journal;
+	char named[LAYERS_NAME_MAX + 1]; /* the session of --session; "": not looked at yet */
 	struct land_undo *kept;
 	/* Landings that were passed over, because what was kept of them cannot be read. */
 	size_t unread;

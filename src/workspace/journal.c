@@ -129,6 +129,11 @@ void journal_put_head(struct buf *text, const struct journal *j)
 		journal_put_path(text, j->at);
 		buf_put_char(text, '\n');
 	}
+	if (*j->of) {
+		buf_put_str(text, "of ");
+		journal_put_path(text, j->of);
+		buf_put_char(text, '\n');
+	}
 	journal_put_check(text);
 }
 
@@ -382,6 +387,10 @@ static void take_head(struct reader *r, struct journal *j)
 	if (next_is(r, "at ")) {
 		take_literal(r, "at ");
 		j->at = take_path(r, &j->arena, false);
+	}
+	if (next_is(r, "of ")) {
+		take_literal(r, "of ");
+		j->of = take_path(r, &j->arena, false);
 	}
 	take_check(r);
 }

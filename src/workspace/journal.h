@@ -17,6 +17,7 @@
  *	kept moved		or copied: the journal lies on another filesystem
  *	at PATH			only where it lands on something that is mounted in the tree: all
  *				of it lies there, and that folder is meant by ID and by `tree`
+ *	of NAME			the session whose changes they are, where that is known
  *	check DIGEST
  *	dir INO MODE TIME PATH	a folder in which something changes: as it was
  *	step BEFORE AFTER PATH	one for each path
@@ -92,13 +93,14 @@ struct journal {
 	int64_t stamp;
 	bool copied;
 	const char *at; /* the folder in which the staging folder is; "": the tree's own */
+	const char *of; /* the session; "": not known */
 	struct journal_dir *dirs;
 	size_t dir_count;
 	struct journal_step *steps;
 	size_t count;
 };
 
-#define JOURNAL_INIT ((struct journal){.arena = ARENA_INIT(JOURNAL_BYTES_MAX), .at = ""})
+#define JOURNAL_INIT ((struct journal){.arena = ARENA_INIT(JOURNAL_BYTES_MAX), .at = "", .of = ""})
 
 void journal_fini(struct journal *j);
 #define _cleanup_journal_ _cleanup_(journal_fini)

@@ -719,6 +719,7 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	l.journal = how->journal;
 	l.how = how;
 	l.j.at = how->at ? how->at : "";
+	l.j.of = how->of ? how->of : "";
 	l.given = steps;
 	land_hold_signals();
 	int r = land_lock(&l, e);

@@ -54,6 +54,7 @@ struct land_how {
 	 * tree's own mount. */
 	const char *at;
 	const char *what; /* "apply", "undo" or "redo", kept in the journal */
+	const char *of;   /* the session, likewise; NULL: not known */
 	/* For undo and redo: the steps belong to this.  The kept object itself comes back if the
 	 * filesystem allows that, with its times, and is then no longer kept. */
 	const struct land_undo *undo;

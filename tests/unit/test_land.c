@@ -787,7 +787,8 @@ static void test_a_journal_of_another_folder(void **state)
 	assert_int_equal(land_recover(w->tree, w->journal, &found, &w->e), -EBADMSG);
 	assert_int_equal(LAND(w, step(w, "x", nothing, file_of("landed", 0644))), -EBUSY);
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
-	struct journal j = {.id = "0123456789abcdef", .number = 1, .tree_ino = 1, .at = ""};
+	struct journal j = {
+		.id = "0123456789abcdef", .number = 1, .tree_ino = 1, .at = "", .of = ""};
 
 	journal_put_head(&text, &j);
 	put_at(w->journal, "landing", buf_str(&text));
@@ -802,8 +803,12 @@ static void test_a_journal_torn_at_every_byte(void **state)
 		{"a/b c", 1, {.type = OBJECT_ABSENT}, {.type = OBJECT_DIR, .mode = 0755, .ino = 9}},
 		{"z", 0, {.type = OBJECT_FILE, .mode = 04755, .size = 3}, {.type = OBJECT_ABSENT}},
 	};
-	struct journal j = {
-		.id = "0123456789abcdef", .number = 1, .at = "a", .dirs = dirs, .dir_count = 2};
+	struct journal j = {.id = "0123456789abcdef",
+			    .number = 1,
+			    .at = "a",
+			    .of = "calm-otter",
+			    .dirs = dirs,
+			    .dir_count = 2};
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
 
 	(void)state;
@@ -827,6 +832,8 @@ static void test_a_journal_torn_at_every_byte(void **state)
 								       : JOURNAL_COMMITTED);
 		if (r == 0 && again.state >= JOURNAL_STAGED)
 			assert_string_equal(again.steps[0].path, "a/b c");
+		if (r == 0)
+			assert_string_equal(again.of, "calm-otter");
 	}
 	/* One byte that is another anywhere: never more than was there. */
 	for (size_t at = 0; at < text.len; at++) {
