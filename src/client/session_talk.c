@@ -73,15 +73,23 @@ static int talk_read_plan(struct session *s, int fd, struct error *e)
 	return plan_decode((struct span){bytes, (size_t)st.st_size}, &s->plan, &s->arena, e);
 }
 
+/* The texts of a state last as long as the session. */
+static void talk_take_texts(struct session *s)
+{
+	s->state.name = s->name;
+	(void)snprintf(s->why, sizeof(s->why), "%s", s->state.why);
+	s->state.why = "";
+}
+
 static int talk_on_state(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct talk *t = context;
 	struct session *s = t->session;
 	int r = message_decode(packet->body, &message_session_schema, &s->state, NULL, e);
 
-	s->state.name = s->name;
-	(void)snprintf(s->why, sizeof(s->why), "%s", r < 0 ? "" : s->state.why);
-	s->state.why = "";
+	if (r < 0)
+		s->state.why = "";
+	talk_take_texts(s);
 	return r < 0 ? r : talk_read_plan(s, packet->fds[0], e);
 }
 
@@ -455,7 +463,7 @@ static bool talk_glance(const struct session_reach *reach, const char *name, con
 	}
 	*s = seen;
 	talk_name(s, name, label);
-	s->state.name = s->name;
+	talk_take_texts(s);
 	return true;
 }
 

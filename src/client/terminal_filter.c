@@ -226,18 +226,20 @@ static void filter_end_sequence(struct terminal_filter *f, char final, struct bu
 	/* With more numbers it starts a way of the mouse that waits for an answer. */
 	bool scrolls = !first && !mid && final == 'T' && !strchr(f->words, ';');
 	bool tabs = final == 'W' && !mid && str_equal(f->words, "?5");
+	/* A mode of a terminal that another program uses; or modes are put aside, which is ours to do. */
+	bool not_theirs = (f->behind && !scrolls &&
+			   !filter_is_in(filter_passing, BAWN_ARRAY_SIZE(filter_passing), first,
+					 mid, final)) ||
+			  (first == '?' && !mid && (final == 's' || final == 'r'));
 
 	if (!well)
 		filter_keep(f, TERMINAL_OTHER);
-	else if (f->behind && !scrolls &&
-		 !filter_is_in(filter_passing, BAWN_ARRAY_SIZE(filter_passing), first, mid, final))
-		; /* a mode of a terminal that another program uses */
+	else if (not_theirs)
+		return;
 	else if (first == '?' && !mid && (final == 'h' || final == 'l'))
 		filter_private_modes(f, final, into);
 	else if (!first && !mid && (final == 'h' || final == 'l'))
 		filter_ansi_modes(f, final, into);
-	else if (first == '?' && !mid && (final == 's' || final == 'r'))
-		; /* puts modes aside: that is ours to do */
 	else if (scrolls || tabs ||
 		 filter_is_in(filter_silent, BAWN_ARRAY_SIZE(filter_silent), first, mid, final) ||
 		 (f->questions &&

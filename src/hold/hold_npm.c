@@ -35,7 +35,8 @@ bool hold_says_npm(struct span text, size_t at)
 		return true;
 	/* "command": "npm", "args": ["t"], in lines of their own */
 	from = end > NPM_COMMAND_MAX ? end - NPM_COMMAND_MAX : 0;
-	size_t len = text.len - from < 2 * NPM_COMMAND_MAX ? text.len - from : 2 * NPM_COMMAND_MAX;
+	const size_t most = 2 * (size_t)NPM_COMMAND_MAX;
+	size_t len = text.len - from < most ? text.len - from : most;
 
 	return end < text.len && end > 0 && text.ptr[end - 1] == '"' &&
 	       memmem(text.ptr + from, len, quoted, sizeof(quoted) - 1);

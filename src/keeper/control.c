@@ -6,6 +6,7 @@
 #include "fd.h"
 #include "nft.h"
 #include "plan_read.h"
+#include "str.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
-	c->session.why = "";
+	c->session.why = c->shown.why = "";
 	c->listener = c->folder = c->layers = c->shared = c->plan = c->capture = c->board = -1;
 	c->change.plan = c->pause_timer = c->room_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
@@ -140,11 +141,16 @@ static struct message_session control_now(struct control *c)
 	return now;
 }
 
+/* Whether who reads the board would see the same.  Of the output a little more or less is no reason to write. */
 static bool control_is_same(const struct message_session *a, const struct message_session *b)
 {
+	enum { OUTPUT_STEP = 64 << 10 };
+
 	return a->pid == b->pid && a->generation == b->generation && a->gate == b->gate &&
 	       a->plain == b->plain && a->held == b->held && a->terminal == b->terminal &&
-	       a->viewers == b->viewers && a->box == b->box;
+	       a->viewers == b->viewers && a->box == b->box && str_equal(a->why, b->why) &&
+	       a->idle == b->idle && a->layers == b->layers && a->record == b->record &&
+	       a->output / OUTPUT_STEP == b->output / OUTPUT_STEP;
 }
 
 /* After what has happened, the session's board is true again. */

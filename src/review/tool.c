@@ -150,7 +150,7 @@ static void tool_wait(const struct tool_choice *c, const char *path, int names)
 	char name[TOOL_NAME_MAX];
 	size_t count = 0;
 
-	if (!lines || setenv("PATH", path, 1) < 0 || fchdir(tool_own.folder) < 0)
+	if (!lines || !path || setenv("PATH", path, 1) < 0 || fchdir(tool_own.folder) < 0)
 		_exit(127);
 	while (fgets(name, sizeof(name), lines)) {
 		name[strcspn(name, "\n")] = '\0';

@@ -152,14 +152,16 @@ int verb_wait(const struct invocation *i)
 		e = ERROR_INIT;
 		r = session_find(name, &session, &e);
 	} while (r == -ETIME);
-	if (r == 0) {
+	const bool found = r == 0;
+
+	if (found) {
 		name = session.name;
 		r = session_wait(&session, &status, &e);
 	}
 	if (r == 0)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO)
-			   ? wait_over(name, r != -ENOENT)
+			   ? wait_over(name, found)
 			   : -1;
 
 	if (code >= 0)

@@ -42,7 +42,7 @@ static bool written_is_named(const struct plan *plan, const char *folder)
 void written_summary(const struct written *w, const struct plan *plan, const struct text *t)
 {
 	for (size_t i = 0; i < w->count; i++) {
-		_cleanup_buf_ struct buf name = BUF_INIT(4 * PATH_MAX);
+		_cleanup_buf_ struct buf name = BUF_INIT((size_t)4 * PATH_MAX);
 		char number[STR_GROUPED];
 
 		if (!written_is_named(plan, w->items[i].folder))

@@ -191,7 +191,6 @@ static void a_stop_is_asked_about(void **state)
 static void a_host_is_typed(void **state)
 {
 	struct model m = {.count = 0, .room = 10};
-	struct model_wish w = {.act = MODEL_NOTHING};
 
 	(void)state;
 	(void)snprintf(put(&m, "a", MODEL_RUNS)->refused_host, MODEL_HOST, "x.test:8");
@@ -202,7 +201,8 @@ static void a_host_is_typed(void **state)
 	(void)model_key(&m, '\033');
 	(void)model_key(&m, ' ');
 	(void)model_key(&m, MODEL_KEY_UP);
-	w = model_key(&m, MODEL_KEY_ENTER);
+	const struct model_wish w = model_key(&m, MODEL_KEY_ENTER);
+
 	assert_int_equal(w.act, MODEL_ALLOW);
 	assert_string_equal(w.host, "x.test:80");
 	(void)model_key(&m, '+');

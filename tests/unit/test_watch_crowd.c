@@ -132,7 +132,7 @@ static void a_full_box_is_told_once(void **state)
 
 static void one_with_room_is_looked_at_less_and_less(void **state)
 {
-	struct watch_crowd c = of(CHILDREN * 4);
+	struct watch_crowd c = of((uint64_t)CHILDREN * 4);
 	pid_t top = crowd_is_there();
 	int64_t now = 5 * SECOND, before = 0;
 	int looks = 0;
