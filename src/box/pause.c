@@ -243,7 +243,7 @@ static int pause_look_process(void *context, int dir, pid_t pid)
 	const struct pause_process p = {.pid = pid,
 					.parent = st.parent,
 					.stopped = st.state == 'T',
-					.ending = st.ending,
+					.ending = st.ending && st.threads <= 1,
 					.runs = !own.still,
 					.turns = own.turns};
 

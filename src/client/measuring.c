@@ -56,15 +56,21 @@ static uint64_t measuring_beneath(int at, const char *path)
 	return room_beneath(openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+static uint64_t measuring_layer(const struct plan_mount *mount)
+{
+	return plan_mount_has_layers(mount) && mount->upper[0]
+		       ? measuring_beneath(AT_FDCWD, mount->upper)
+		       : 0;
+}
+
 static void measuring_look(const struct measuring *m, struct message_room *ret)
 {
 	*ret = (struct message_room){0, 0};
-	for (size_t i = 0; i < m->plan->mounts.count; i++) {
-		const struct plan_mount *mount = &m->plan->mounts.items[i];
-
-		if (plan_mount_has_layers(mount) && mount->upper[0])
-			ret->layers += measuring_beneath(AT_FDCWD, mount->upper);
-	}
+	for (size_t i = 0; i < m->plan->mounts.count; i++)
+		ret->layers += measuring_layer(&m->plan->mounts.items[i]);
+	/* Of a system of its own. */
+	for (size_t i = 0; i < m->plan->root.count; i++)
+		ret->layers += measuring_layer(&m->plan->root.items[i]);
 	if (m->first)
 		ret->layers += measuring_beneath(MEASURING_FIRST, ".");
 	if (m->record)

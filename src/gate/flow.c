@@ -176,6 +176,7 @@ uint64_t flow_spend_most(struct gate *g, uint64_t count)
 	uint64_t most = count < g->bytes_left ? count : g->bytes_left;
 
 	g->bytes_left -= g->bytes ? most : 0;
+	g->moved += most;
 	if (most < count)
 		(void)flow_spend(g, 1);
 	return most;

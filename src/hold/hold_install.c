@@ -132,9 +132,7 @@ static bool install_say(struct install_package *p, struct span said)
 	word[said.len] = '\0';
 	const char *behind = word + strcspn(word, ":#");
 	const char *const *means = hold_npm_means(word);
-	/* Behind build:* all scripts would be meant. */
-	const char *names[6] = {word,
-				*behind && behind[1 + strspn(behind + 1, "*")] ? behind + 1 : NULL};
+	const char *names[6] = {word, hold_word_behind(word, behind)};
 	size_t count = names[1] ? 2 : 1;
 
 	for (; means && *means && count < BAWN_ARRAY_SIZE(names); means++)

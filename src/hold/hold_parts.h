@@ -741,6 +741,10 @@ enum hold_npm {
 /* Everything that this program does; 0: it is none of them. */
 unsigned int hold_npm_does(struct span program);
 
+/* What stands behind the colon of web:lint or npm:lint, which is at `colon`; NULL: nothing that counts.  Behind lint:* all
+ * scripts would be meant, and they are not; with npm:* they are. */
+const char *hold_word_behind(const char *word, const char *colon);
+
 /* A word of the text is a program that does one of these. */
 bool hold_npm_has(struct span text, unsigned int what);
 

@@ -46,6 +46,16 @@ static bool npm_is_letter(uint8_t c)
 	       c == '_';
 }
 
+const char *hold_word_behind(const char *word, const char *colon)
+{
+	if (!*colon || !colon[1])
+		return NULL;
+	bool all = colon[1 + strspn(colon + 1, "*")] == '\0';
+	const struct span program = {(const uint8_t *)word, (size_t)(colon - word)};
+
+	return all && hold_npm_does(program) == 0 ? NULL : colon + 1;
+}
+
 bool hold_npm_has(struct span text, unsigned int what)
 {
 	for (size_t from = 0, to; from < text.len; from = to + 1) {

@@ -417,19 +417,16 @@ static const struct hold_tools *tools_of(struct hold_judge *j)
 		const struct hold_name *n = t->said[i];
 		const struct tools_script *by = n->script ? tools_find_script(t, n->script) : NULL;
 
-		if ((!by || by->runs) &&
-		    (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path)))
-			t->said[kept++] = n;
-	}
-	/* Of an install they are said for hold_install.c. */
-	for (size_t i = 0; i < kept; i++) {
-		const struct hold_name *n = t->said[i];
-
+		if (by && !by->runs)
+			continue;
+		/* Of an install they are said for hold_install.c; a hook may say the same word. */
 		if (n->script || tools_is_hooks(n)) {
 			t->runs = t->runs || tools_is_runner(n->path);
 			if (strchr(n->path, '*'))
 				t->patterns[t->pattern_count++] = n;
 		}
+		if (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path))
+			t->said[kept++] = n;
 	}
 	t->said_count = kept;
 	return t;

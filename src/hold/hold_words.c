@@ -556,9 +556,10 @@ static int words_tool(struct following *f, const struct words *w)
 	const char *of = word + strcspn(word, ":#");
 	int r = words_add_tool(f, word);
 
-	/* Behind lint:* all scripts would be meant. */
-	if (r == 0 && *of && of[1 + strspn(of + 1, "*")])
-		r = words_add_tool(f, of + 1);
+	const char *behind = hold_word_behind(word, of);
+
+	if (r == 0 && behind)
+		r = words_add_tool(f, behind);
 	return r < 0 ? r : words_npm(f, w, word);
 }
 

@@ -361,7 +361,8 @@ static void control_set_held(struct control *c, bool held, const char *why)
 
 int control_hold(struct control *c, const char *why)
 {
-	if (c->session.held)
+	/* Who is asked to end has to go on for that. */
+	if (c->session.held || c->ends)
 		return 0;
 	control_set_held(c, true, why);
 	int r = control_begin_pause(c);
@@ -707,6 +708,7 @@ static int control_on_end(void *context, struct channel_packet *packet, struct e
 	if (r < 0)
 		return r;
 	p->waits = true;
+	p->control->ends = true;
 	/* Who is held still cannot end by himself. */
 	if (p->control->session.held) {
 		control_set_held(p->control, false, "");

@@ -117,6 +117,7 @@ struct control {
 	bool metered; /* the plan limits the bytes of the network */
 	struct message_session session;
 	int board; /* says this (control_on_turn); -1: there is none */
+	bool ends; /* somebody asked it to */
 	struct message_session shown;
 	const struct plan *brief;
 	char name[CONTROL_NAME_MAX];

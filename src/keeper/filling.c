@@ -29,23 +29,23 @@ int filling_take(struct filling *f, struct channel_packet *packet, struct error 
 
 /* --- pausing -------------------------------------------------------------------------- */
 
-/* Says it once; where a process did not stop, it is asked again at the next look. */
-static void filling_hold(struct filling *f, const char *what, const char *reason)
+/* Says that it is paused, or (failed) that it could not be. */
+static void filling_say(struct filling *f, bool failed)
 {
-	char next[320];
+	char next[320], reason[192];
 	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 	struct message_event m = {.kind = MESSAGE_EVENT_PAUSED,
-				  .host = what,
+				  .host = f->what,
 				  .count = 1,
 				  .origin = "",
 				  .reason = reason,
 				  .line = ""};
 
-	(void)control_hold(f->control, what);
-	if (f->paused)
-		return;
-	f->paused = true;
+	(void)snprintf(reason, sizeof(reason),
+		       failed ? "%s; a process did not stop, and it goes on" : "%s", f->reason);
 	recording_event(f->recording, &m);
+	if (failed)
+		return;
 	(void)snprintf(next, sizeof(next),
 		       "'bawn resume %s' lets it go on, 'bawn apply' lands what it changed, 'bawn "
 		       "stop %s' ends it, and 'bawn discard' then forgets its changes.",
@@ -53,6 +53,19 @@ static void filling_hold(struct filling *f, const char *what, const char *reason
 	m.line = next;
 	schema_encode(&b, &message_event_schema, &m);
 	f->show(f->context, buf_span(&b));
+}
+
+/* Says it once.  Where a process did not stop, it is asked again at the next look. */
+static void filling_hold(struct filling *f, const char *what, const char *reason)
+{
+	if (f->asked || f->control->ends)
+		return;
+	f->what = what;
+	(void)snprintf(f->reason, sizeof(f->reason), "%s", reason);
+	f->asked = control_hold(f->control, what) == 0;
+	/* Somebody has paused it already. */
+	if (f->control->pause_state == CONTROL_PAUSED)
+		filling_settle(f);
 }
 
 static void filling_look_sizes(struct filling *f)
@@ -97,6 +110,17 @@ static int filling_on_sizes(void *context, uint32_t events)
 
 /* --- the disk ------------------------------------------------------------------------- */
 
+static bool filling_has_files(const struct statvfs *s)
+{
+	return s->f_files == 0 || s->f_favail >= FILLING_FILES;
+}
+
+/* Where there is room for no more files, bytes are of no use. */
+static uint64_t filling_free(const struct statvfs *s)
+{
+	return filling_has_files(s) ? (uint64_t)s->f_bavail * s->f_frsize : 0;
+}
+
 /* Milliseconds to the next look. */
 static int64_t filling_look_disk(struct filling *f)
 {
@@ -107,11 +131,14 @@ static int64_t filling_look_disk(struct filling *f)
 		return FILLING_LOOK_MS;
 	uint64_t part = (uint64_t)s.f_blocks * s.f_frsize / FILLING_FREE_PART;
 	uint64_t least = part < f->keep ? part : f->keep;
-	bool files = s.f_files == 0 || s.f_favail >= FILLING_FILES;
+	bool files = filling_has_files(&s);
 
-	f->free = files ? (uint64_t)s.f_bavail * s.f_frsize : 0;
+	f->free = filling_free(&s);
 	if (f->free >= least)
 		f->low = least;
+	else if (!f->looked)
+		f->low = f->free / 2; /* it began so */
+	f->looked = true;
 	if (f->free < f->low) {
 		(void)snprintf(reason, sizeof(reason),
 			       files ? "the disk of its layers has %llu KiB left"
@@ -198,7 +225,7 @@ void filling_resume(struct filling *f)
 	f->paused = false;
 	/* While it was paused the disk was looked at seldom. */
 	if (f->keep > 0 && f->clock >= 0 && fstatvfs(f->control->layers, &s) == 0)
-		f->free = (uint64_t)s.f_bavail * s.f_frsize;
+		f->free = filling_free(&s);
 	f->low = f->free < f->low ? f->free / 2 : f->low;
 	for (size_t i = 0; i < FILLING_WHAT_COUNT; i++) {
 		uint64_t more = f->of[i].limit / FILLING_MORE_PART;
@@ -208,5 +235,20 @@ void filling_resume(struct filling *f)
 					(more < FILLING_MORE_LEAST ? FILLING_MORE_LEAST : more);
 	}
 	if (f->clock >= 0)
+		(void)filling_look_again(f, FILLING_LOOK_LEAST_MS);
+}
+
+void filling_settle(struct filling *f)
+{
+	const bool held = f->control->pause_state == CONTROL_PAUSED && f->control->session.held;
+
+	if (!f->asked || f->control->pause_state == CONTROL_STOPPING)
+		return;
+	f->asked = false;
+	if (held ? !f->paused : !f->failed)
+		filling_say(f, !held);
+	f->paused = held;
+	f->failed = !held;
+	if (!held && f->clock >= 0)
 		(void)filling_look_again(f, FILLING_LOOK_LEAST_MS);
 }

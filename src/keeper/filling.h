@@ -49,10 +49,15 @@ struct filling {
 		uint64_t next;  /* it is paused when it has more */
 		uint64_t now;
 	} of[FILLING_WHAT_COUNT];
-	uint64_t keep; /* disk-free; 0: the disk is not looked at */
-	uint64_t free; /* bytes, as last seen */
-	uint64_t low;  /* it is paused when there are less */
-	bool paused;   /* by us, and nobody said otherwise */
+	uint64_t keep;    /* disk-free; 0: the disk is not looked at */
+	uint64_t free;    /* bytes, as last seen */
+	uint64_t low;     /* it is paused when there are less */
+	bool looked;      /* at the disk, at least once */
+	bool paused;      /* by us, and nobody said otherwise */
+	bool failed;      /* to pause, and that was said */
+	bool asked;       /* to pause: whether it has is not known yet */
+	const char *what; /* the limit, and how it was passed */
+	char reason[128];
 };
 
 #define FILLING_INIT ((struct filling){.sizes = -1, .clock = -1})
@@ -69,5 +74,8 @@ int filling_start(struct filling *f, struct loop *loop, const struct plan *plan,
 
 /* A person let the session go on. */
 void filling_resume(struct filling *f);
+
+/* Init said whether the box has stopped: PAUSED of the control. */
+void filling_settle(struct filling *f);
 
 #endif

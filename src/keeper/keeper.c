@@ -652,7 +652,11 @@ static int keeper_on_paused(void *context, struct channel_packet *packet, struct
 {
 	struct keeper *k = context;
 
-	return control_on_paused(&k->control, packet->body, e);
+	int r = control_on_paused(&k->control, packet->body, e);
+
+	if (r == 0)
+		filling_settle(&k->filling);
+	return r;
 }
 
 static int keeper_on_restless(void *context, struct channel_packet *packet, struct error *e)
@@ -886,7 +890,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	if (r == 0)
 		r = recording_serve(&k->recording, &k->loop, keeper_on_recorder_gone, k);
 	k->recording.on_event = keeper_show;
-	k->control.metered = plan_limit_of(k->plan, PLAN_LIMIT_NETWORK) != NULL;
+	k->control.metered = plan_limit_of(k->plan, PLAN_LIMIT_NETWORK) != NULL ||
+			     plan_limit_of(k->plan, PLAN_LIMIT_IDLE_TIME) != NULL;
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), k->plan, e);

@@ -474,6 +474,27 @@ static int linked_undo_which(struct linked *l, bool redo)
 	return 0;
 }
 
+/* A direct session is of the worktree alone.  What was applied may have commits in the other folder. */
+static int linked_undo_session(const struct invocation *i, const struct linked *l)
+{
+	const char *name = invocation_value(i, OPTION_SESSION);
+	struct layers_session s;
+	struct error e = ERROR_INIT;
+
+	if (layers_is_name(name) && layers_session_read(&l->review.layers, name, &s, &e) == 0 &&
+	    s.mode == LAYERS_DIRECT)
+		return review_undo(i);
+	e = ERROR_INIT;
+	(void)error_set(&e, -EOPNOTSUPP,
+			"in a linked worktree --session is for direct sessions: what %s applied "
+			"may have commits in %s",
+			name, l->shared.workspace);
+	error_next(&e,
+		   "'bawn undo' takes back the last apply, files and commits; --dry-run shows it.");
+	verb_complain(&e);
+	return EXIT_BAWN;
+}
+
 int linked_undo(const struct invocation *i)
 {
 	_cleanup_linked_ struct linked l = LINKED_INIT;
@@ -481,9 +502,10 @@ int linked_undo(const struct invocation *i)
 	int status = EXIT_OK;
 	int64_t stamp;
 
-	/* A direct session is of the worktree alone. */
-	if (invocation_has(i, OPTION_SESSION) || !linked_find_folder(i, &l))
+	if (!linked_find_folder(i, &l))
 		return review_undo(i);
+	if (invocation_has(i, OPTION_SESSION))
+		return linked_undo_session(i, &l);
 	if (linked_say_both(i, &l) < 0)
 		return linked_no_memory();
 	if (i->argument_count == 0 && linked_undo_which(&l, redo) < 0)

@@ -340,12 +340,15 @@ struct model_wish model_key(struct model *m, int key)
 		return w;
 	}
 	m->said[0] = '\0';
-	if (m->ended[0] && key != MODEL_KEY_BACK) {
-		model_say(m, "%s has ended. What you typed went nowhere; Esc goes on", m->ended);
+	if (m->left[0] && key != MODEL_KEY_BACK) {
+		const struct model_row *row = model_find(m, m->left);
+
+		model_say(m, "%s %s. What you typed went nowhere; Esc goes on", m->left,
+			  row && model_is_live(row) ? "was left" : "has ended");
 		return w;
 	}
-	if (m->ended[0]) {
-		m->ended[0] = '\0';
+	if (m->left[0]) {
+		m->left[0] = '\0';
 		return w;
 	}
 	if (m->asks == MODEL_STOP) {

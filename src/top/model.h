@@ -131,10 +131,10 @@ struct model {
 	char typed[MODEL_HOST];
 	size_t typed_len;
 	char said[MODEL_TEXT]; /* what the last act came to; a key takes it away */
-	char ended
-		[MODEL_NAME]; /* the person was attached to it when it ended, and may be typing still: only
-				   Esc counts */
-	bool counted;         /* somebody looked for sessions at least once */
+	/* The person was attached to it, and may be typing still.  Until it is known that it goes on, only
+	 * Esc counts. */
+	char left[MODEL_NAME];
+	bool counted; /* somebody looked for sessions at least once */
 };
 
 void model_fini(struct model *m);

@@ -25,7 +25,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { TOP_TICK_MS = 1000, TOP_TALLY_TRIES = 5 };
+enum { TOP_TICK_MS = 1000, TOP_LEFT_MS = 500, TOP_TALLY_TRIES = 5 };
 
 struct top {
 	struct model model;
@@ -38,8 +38,9 @@ struct top {
 	struct task count; /* how much waits in a session */
 	char acts_on[MODEL_NAME], counts[MODEL_NAME];
 	int signals;
-	int64_t tick; /* when we look again */
-	int ended_by; /* a signal; 0: none */
+	int64_t tick;    /* when we look again */
+	int ended_by;    /* a signal; 0: none */
+	int64_t left_at; /* when the person came back from `model.left` */
 	bool quit;
 };
 
@@ -170,17 +171,35 @@ static void top_act(struct top *t, const struct model_wish *w)
 		model_say(&t->model, "%s %s ...", verbs_of[w->act], w->name);
 }
 
-/* What a person types to a session that has just ended is for no other. */
+/* What a person types to a session that has just ended is for no other.  One that ends goes on for a
+ * moment, and answers nobody. */
 static void top_after_attach(struct top *t, const char *name)
 {
 	gather_hurry(&t->gather, &t->model, name);
-	gather_look(&t->gather, &t->model, clock_now());
-	const struct model_row *row = model_find(&t->model, name);
+	(void)snprintf(t->model.left, sizeof(t->model.left), "%s", name);
+	t->left_at = clock_now();
+}
 
-	if (row && model_is_live(row))
+static void top_check_left(struct top *t, int64_t now)
+{
+	struct model *m = &t->model;
+	const struct model_row *row = m->left[0] ? model_find(m, m->left) : NULL;
+
+	if (!m->left[0])
 		return;
-	(void)snprintf(t->model.ended, sizeof(t->model.ended), "%s", name);
-	model_say(&t->model, "%s has ended. Esc goes on", name);
+	if (now < t->left_at + TOP_LEFT_MS) {
+		gather_hurry(&t->gather, m, m->left);
+		t->tick = t->left_at + TOP_LEFT_MS;
+		return;
+	}
+	if (!row || !model_is_live(row)) {
+		if (!m->said[0])
+			model_say(m, "%s has ended. Esc goes on", m->left);
+	} else if (model_answers(row) && row->watch.asked >= t->left_at + TOP_LEFT_MS) {
+		m->left[0] = '\0';
+	} else {
+		gather_hurry(&t->gather, m, m->left);
+	}
 }
 
 static void top_do(struct top *t, const struct model_wish *w)
@@ -358,6 +377,7 @@ static void top_loop(struct top *t)
 			gather_look(&t->gather, &t->model, now);
 			top_start_count(t, now);
 			t->tick = now + TOP_TICK_MS;
+			top_check_left(t, now);
 			top_draw(t);
 		}
 		top_wait(t);

@@ -80,7 +80,7 @@ static int known_replace(int from, const char *name, int to, bool apart, int64_t
 
 /* Which files of a folder go to another one. */
 struct known_files {
-	const char *but;   /* not this one */
+	const char *but; /* not this one; never makers, which each start writes anew in its place */
 	const char *apart; /* this one as a copy */
 };
 
@@ -92,7 +92,7 @@ static int known_replace_all(int from, int to, const struct known_files *f)
 	for (const struct dirent *x; dir && r == 0 && (x = dir_next(dir, &r));) {
 		struct stat st;
 
-		if (str_equal(x->d_name, f->but) ||
+		if (str_equal(x->d_name, f->but) || str_equal(x->d_name, "makers") ||
 		    fstatat(from, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		r = known_replace(from, x->d_name, to, str_equal(x->d_name, f->apart), -1);
@@ -181,7 +181,7 @@ static int known_keep_landed(int session, int into, int64_t made)
 int known_keep(const struct layers *l, const struct layers_snapshot *s, int session)
 {
 	/* Who made the files of a folder is asked of a session as it is. */
-	const struct known_files first = {.but = "makers", .apart = ""};
+	const struct known_files first = {.but = "", .apart = ""};
 	char name[KNOWN_NAME_MAX];
 	struct stat st;
 	_cleanup_fd_ int all = layers_dir(l->dir, known_folder, true);

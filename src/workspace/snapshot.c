@@ -608,7 +608,6 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 		r = snapshot_new_session(l, from->session, snapshot_began(from), &s, e);
 	if (r < 0)
 		return r;
-	snapshot_prune(l, snapshot_before, SNAPSHOT_BEFORES_MAX);
 	r = snapshot_next_name(l, snapshot_before, name, e);
 	if (r < 0)
 		return r;
@@ -635,7 +634,12 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	/* From here on the restore happens, by us or by the next process. */
 	r = layers_snapshot_write(l, &to, e);
 	layers_session_forget_makers(l, s.name);
-	return r < 0 ? r : snapshot_put_in_place(l, &to, e);
+	if (r == 0)
+		r = snapshot_put_in_place(l, &to, e);
+	/* Only now: the oldest may be the one that comes back. */
+	if (r == 0)
+		snapshot_prune(l, snapshot_before, SNAPSHOT_BEFORES_MAX + 1);
+	return r;
 }
 
 /* --- forking ------------------------------------------------------------------------------ */
