@@ -126,7 +126,7 @@ _Noreturn static void measuring_child(const struct measuring *m, int pipe, int r
 	/* Above those that they become. */
 	int from[] = {fcntl(pipe, F_DUPFD, 16), fcntl(record >= 0 ? record : pipe, F_DUPFD, 16),
 		      fcntl(first >= 0 ? first : pipe, F_DUPFD, 16)};
-	_cleanup_fd_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int i = 0; null >= 0 && i < 3; i++)
 		(void)dup2(null, i);
@@ -135,7 +135,6 @@ _Noreturn static void measuring_child(const struct measuring *m, int pipe, int r
 			_exit(1);
 	if (close_range(MEASURING_BEYOND, ~0u, 0) < 0)
 		_exit(1);
-	null = -1;
 	(void)setsid();
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)setpriority(PRIO_PROCESS, 0, MEASURING_NICE);

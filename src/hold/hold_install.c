@@ -142,7 +142,7 @@ static bool install_say(struct install_package *p, struct span said)
 			struct install_script *s = &p->scripts[n];
 			char key[256] = "";
 
-			if (strchr(names[i], '*') && s->key.len < sizeof(key))
+			if (strchr(names[i], '*') && s->key.len > 0 && s->key.len < sizeof(key))
 				memcpy(key, s->key.ptr, s->key.len);
 			if (s->runs || !(install_is_key(s->key, span_of_str(names[i])) ||
 					 (*key && hold_matches(names[i], key))))

@@ -187,8 +187,10 @@ def remove_tree(path):
     """Also what overlayfs has left in a layer: folders that nobody may read."""
     def again(function, name, _):
         try:
-            os.chmod(os.path.dirname(name), 0o700)
-            os.chmod(name, 0o700)
+            # The folder above is everybody's.
+            for each in (os.path.dirname(name), name):
+                if each == path or each.startswith(os.path.join(path, "")):
+                    os.chmod(each, 0o700)
             (os.rmdir if function in (os.open, os.scandir, os.listdir, os.rmdir) else os.unlink)(name)
         except OSError:
             pass

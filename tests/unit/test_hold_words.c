@@ -684,6 +684,20 @@ static void test_each_runner(void **state)
 		(void)snprintf(text, sizeof(text), "%s check\n", runners[i]);
 		hook_says(w, text, paths);
 		found(w, "package.json", HELD, "package-scripts", "lint:x");
+		/* A script that is not there yet, which a hook would run; an install says the same runner. */
+		(void)snprintf(
+			text, sizeof(text),
+			"{\"scripts\":{\"prepare\":\"husky && %s build\",\"build\":\"tsc\"}}",
+			runners[i]);
+		put(w->base, "package.json", text);
+		(void)snprintf(text, sizeof(text),
+			       "{\"scripts\":{\"prepare\":\"husky && %s build\",\"build\":\"tsc\","
+			       "\"lint\":\"evil\"}}",
+			       runners[i]);
+		put(w->up, "package.json", text);
+		(void)snprintf(text, sizeof(text), "%s lint\n", runners[i]);
+		hook_says(w, text, paths);
+		found(w, "package.json", HELD, "package-scripts", "lint");
 		/* An install. */
 		(void)snprintf(text, sizeof(text),
 			       "{\"scripts\":{\"postinstall\":\"%s lint\","
@@ -717,6 +731,12 @@ static void test_pattern_of_scripts(void **state)
 	hook_says(w, "ls\n", paths);
 	found(w, "tools/lint.js", HELD, "package-scripts", "npm install");
 	found(w, "tools/other.js", FLAGGED, "package-scripts", NULL);
+	/* All scripts, where it is npm's. */
+	(void)snprintf(text, sizeof(text), package, "");
+	put(w->base, "package.json", text);
+	hook_says(w, "npx concurrently \"npm:*\"\n", paths);
+	found(w, "tools/lint.js", HELD, "git-hook-folders", "the script lint:js");
+	found(w, "tools/other.js", HELD, "git-hook-folders", "the script dev");
 	/* bundle and ubuntu are not bun. */
 	put(w->base, "package.json", "{\"scripts\":{\"test\":\"node tools/other.js\"}}");
 	hook_says(w, "bundle t ubuntu\n", paths);
