@@ -14,32 +14,8 @@
 
 enum {
 	PROCESS_TREE_FILE = 32 << 10,
-	PROCESS_TREE_PIECE = 2048, /* what is shorter is the end */
-	PROCESS_TREE_MOST = 4096,  /* processes that we look at */
+	PROCESS_TREE_MOST = 4096, /* processes that we look at */
 };
-
-/* The beginning of a file in /proc as a string; its length, or -errno. */
-static ssize_t process_tree_read(int dir, const char *path, char *into, size_t size)
-{
-	_cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-
-	into[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	/* The kernel gives a page of it at a time, as far as whole entries fit. */
-	while (len + 1 < size) {
-		ssize_t n = read(fd, into + len, size - 1 - len);
-
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-		if (n < PROCESS_TREE_PIECE)
-			break;
-	}
-	into[len] = '\0';
-	return (ssize_t)len;
-}
 
 int process_tree_open(pid_t pid)
 {
@@ -61,7 +37,7 @@ static void process_tree_push(struct process_tree_stack *s, const char *path,
 	static char text[PROCESS_TREE_FILE];
 	size_t from = s->count;
 
-	if (process_tree_read(of->dir, path, text, sizeof(text)) <= 0)
+	if (fd_read_first_at(of->dir, path, text, sizeof(text)) <= 0)
 		return;
 	for (char *at = text, *end; s->count < PROCESS_TREE_MOST; at = end) {
 		long pid = strtol(at, &end, 10);
@@ -94,7 +70,7 @@ static pid_t process_tree_parent(int dir)
 {
 	char text[256];
 	const char *name =
-		process_tree_read(dir, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+		fd_read_first_at(dir, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
 
 	return name && strlen(name) > 4 ? (pid_t)strtol(name + 4, NULL, 10) : 0;
 }
